@@ -1,0 +1,31 @@
+//! The arithmetic of deadlines: what was left, what of it may be spent, and what counts as equal
+//! (SEMANTICS §5). One place for everything that reasons about budgets.
+
+use crate::units::{Nanos, UnixNanos};
+
+/// The default floor of [`tolerance`].
+pub const TOLERANCE_FLOOR: Nanos = Nanos::from_millis(5);
+
+/// How much two lengths may differ and still be called equal: senders round, and measure a
+/// little after the span began. `max(floor, x / 50)`.
+pub fn tolerance(length: Nanos, floor: Nanos) -> Nanos {
+    floor.max(length.div_floor(50))
+}
+
+/// What is left at `instant` until `deadline`; negative once it has passed.
+pub fn remaining(deadline: Option<UnixNanos>, instant: UnixNanos) -> Option<Nanos> {
+    deadline.map(|deadline| deadline - instant)
+}
+
+/// What of the remaining time may be spent: less the return reserve, not below zero.
+pub fn available(remaining: Nanos, return_reserve: Nanos) -> Nanos {
+    (remaining - return_reserve).at_least_zero()
+}
+
+/// The earlier of two deadlines, either of which may be unknown.
+pub fn earlier(one: Option<UnixNanos>, other: Option<UnixNanos>) -> Option<UnixNanos> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}

@@ -1,0 +1,10 @@
+//! dwindle: where a request's deadline went.
+
+pub mod budget;
+pub mod contract;
+pub mod conventions;
+pub(crate) mod names;
+pub mod reconstruct;
+pub mod span;
+pub mod tables;
+pub mod units;

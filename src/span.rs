@@ -1,0 +1,288 @@
+//! A span as admitted: every attribute that a convention names already resolved to what it means
+//! (SEMANTICS §2), strings interned, times in nanoseconds. Nothing else of a span is kept.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use rustc_hash::FxHashMap;
+
+use crate::names::names;
+use crate::units::{Nanos, UnixNanos};
+
+/// A trace id, 128 bits; shorter ids are padded with zeros on the left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TraceId(pub u128);
+
+/// A span id, 64 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SpanId(pub u64);
+
+impl TraceId {
+    /// The sort key of every table: the low 64 bits first, which samplers keep random, then the
+    /// high ones.
+    pub const fn sort_key(self) -> u128 {
+        self.0.rotate_left(64)
+    }
+}
+
+impl Ord for TraceId {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.sort_key().cmp(&other.sort_key())
+    }
+}
+
+impl PartialOrd for TraceId {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl fmt::Display for TraceId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
+impl fmt::Display for SpanId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+/// A string of an [`Interner`]. Compare for equality only: numbers depend on the order of input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Sym(u32);
+
+/// The strings of one partition, each kept once.
+#[derive(Debug, Default)]
+pub struct Interner {
+    numbers: FxHashMap<Box<str>, Sym>,
+    strings: Vec<Box<str>>,
+}
+
+impl Interner {
+    /// The number of `text`, new or known.
+    pub fn intern(&mut self, text: &str) -> Sym {
+        if let Some(&sym) = self.numbers.get(text) {
+            return sym;
+        }
+        // More than 2^32 distinct strings do not fit in memory before they overflow this.
+        let sym = Sym(u32::try_from(self.strings.len()).unwrap_or(u32::MAX));
+        self.strings.push(text.into());
+        self.numbers.insert(text.into(), sym);
+        sym
+    }
+
+    /// The string behind `sym`; empty for a number of another interner.
+    pub fn get(&self, sym: Sym) -> &str {
+        self.strings.get(sym.0 as usize).map_or("", |text| text)
+    }
+}
+
+/// What a span says it is. INTERNAL and unset are one: SEMANTICS never tells them apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// Work inside a service, or a span whose exporter set no kind.
+    Internal,
+    /// The callee's half of a call.
+    Server,
+    /// The caller's half of a call.
+    Client,
+    /// The sending of a message.
+    Producer,
+    /// The receiving or processing of a message.
+    Consumer,
+}
+
+impl Kind {
+    /// CLIENT or PRODUCER: the half of a call that sends.
+    pub const fn sends(self) -> bool {
+        matches!(self, Self::Client | Self::Producer)
+    }
+
+    /// SERVER or CONSUMER: the half of a call that receives.
+    pub const fn receives(self) -> bool {
+        matches!(self, Self::Server | Self::Consumer)
+    }
+}
+
+names! {
+    /// How a span ended (SEMANTICS §2).
+    pub enum Outcome {
+        /// Nothing says that it failed.
+        Ok = "ok",
+        /// It failed otherwise.
+        Error = "error",
+        /// Refused: rate limit, overload, unavailable.
+        Rejected = "rejected",
+        /// The caller went away or cancelled.
+        Cancelled = "cancelled",
+        /// A deadline or timeout passed.
+        DeadlineExceeded = "deadline_exceeded",
+    }
+}
+
+impl Outcome {
+    /// Whether a span that ended so has left what it asked for still running.
+    pub const fn left(self) -> bool {
+        matches!(self, Self::Cancelled | Self::DeadlineExceeded)
+    }
+}
+
+names! {
+    /// What kind of number a grant was (SEMANTICS §2).
+    pub enum GrantKind {
+        /// Already reduced by the time spent upstream.
+        Remaining = "remaining",
+        /// A configured time that ignores what was spent.
+        Full = "full",
+        /// An instant on somebody's wall clock.
+        Absolute = "absolute",
+    }
+}
+
+/// Time that a callee was given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// How much, from the anchor; never negative.
+    pub value: Nanos,
+    /// What kind of number it was.
+    pub kind: GrantKind,
+    /// The attribute that said so.
+    pub key: Sym,
+    /// Counts from the span's start (a measured value), not from its arrival in a queue before.
+    pub from_start: bool,
+}
+
+/// Yes-or-no facts of a span.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact of the span")]
+pub struct Flags {
+    /// A wait span: by name (conventions Q2) or `deadline.queue = true`.
+    pub is_wait: bool,
+    /// One try of a call, told so by its attributes or name: its CLIENT parent is a call span.
+    pub is_attempt: bool,
+    /// Carries any `rpc.*` attribute.
+    pub has_rpc: bool,
+    /// Carries an HTTP method.
+    pub has_http_method: bool,
+    /// A CLIENT that ended without a word: cancelled if its server went on (SEMANTICS §2).
+    pub is_wordless: bool,
+    /// Changes something at the other end.
+    pub side_effect: bool,
+    /// May be sent again without harm.
+    pub repeat_safe: bool,
+    /// A span of a proxy.
+    pub is_proxy: bool,
+    /// The exporter wrote an end before the start; the end was moved.
+    pub negative_duration: bool,
+    /// The exporter set the status to ERROR.
+    pub has_error_status: bool,
+}
+
+/// One span, normalised.
+#[derive(Clone, Debug)]
+pub struct Span {
+    /// The trace.
+    pub trace_id: TraceId,
+    /// The span.
+    pub span_id: SpanId,
+    /// The parent, if one was named; it may be absent from the trace.
+    pub parent_span_id: Option<SpanId>,
+    /// `service.name`; empty where there is none.
+    pub service: Sym,
+    /// The clock the times were read from: `key=value` of the resource, or the service.
+    pub clock_domain: Sym,
+    /// The name.
+    pub operation: Sym,
+    /// `METHOD ROUTE` where the name is only an HTTP method and the route is known.
+    pub route_operation: Option<Sym>,
+    /// The kind, after conventions (gRPC attempt spans are CLIENT).
+    pub kind: Kind,
+    /// Start, on the span's own clock.
+    pub start: UnixNanos,
+    /// End, never before the start.
+    pub end: UnixNanos,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The HTTP status code, if there was one.
+    pub http_status: Option<u16>,
+    /// Time given to it or to its callee.
+    pub grant: Option<Grant>,
+    /// Bound of one attempt.
+    pub allowance: Option<Nanos>,
+    /// Declared attempt number, 1 the first.
+    pub attempt_ordinal: Option<i32>,
+    /// Time in a queue before the span started; zero where nothing says so.
+    pub queued_before: Nanos,
+    /// From the start, how long an event says that the span waited; zero where none does.
+    pub waited_inside: Nanos,
+    /// What tells one call from another of the same name. Compared, never printed.
+    pub target: Option<Sym>,
+    /// The other end, as a client names it (SEMANTICS §6, `callee_service`).
+    pub peer_service: Option<Sym>,
+    /// How many span links it carries; counted, not followed.
+    pub links: u32,
+    /// Yes-or-no facts.
+    pub flags: Flags,
+}
+
+impl Span {
+    /// End − start.
+    pub fn duration(&self) -> Nanos {
+        self.end - self.start
+    }
+
+    /// The instant from which a grant on this span counts (SEMANTICS §2), or at which it arrived.
+    pub fn arrival(&self) -> UnixNanos {
+        self.start - self.queued_before
+    }
+
+    /// The total order of spans of one trace: (start, span id), then whatever is in them, so that
+    /// of two records with one id the same one is always first (SEMANTICS §2, Duplicates).
+    pub fn content_order(&self, other: &Self, strings: &Interner) -> Ordering {
+        let text = |sym: Option<Sym>| sym.map(|sym| strings.get(sym));
+        let by_rule = |span: &Self| (span.start, span.end);
+        by_rule(self)
+            .cmp(&by_rule(other))
+            .then_with(|| strings.get(self.service).cmp(strings.get(other.service)))
+            .then_with(|| strings.get(self.operation).cmp(strings.get(other.operation)))
+            .then_with(|| {
+                let rest = |span: &Self| {
+                    (
+                        (span.parent_span_id, span.kind, span.outcome, span.http_status),
+                        (span.allowance, span.attempt_ordinal, span.queued_before),
+                        (span.waited_inside, span.links, span.flags),
+                    )
+                };
+                rest(self).cmp(&rest(other))
+            })
+            .then_with(|| {
+                let rest = |span: &Self| {
+                    let grant = span.grant.map(|grant| (grant.value, grant.kind, grant.from_start));
+                    (grant, text(span.grant.map(|grant| grant.key)).map(str::to_owned))
+                };
+                rest(self).cmp(&rest(other))
+            })
+            .then_with(|| {
+                let rest = |span: &Self| {
+                    [
+                        Some(span.clock_domain),
+                        span.route_operation,
+                        span.target,
+                        span.peer_service,
+                    ]
+                };
+                rest(self).map(text).cmp(&rest(other).map(text))
+            })
+    }
+}
+
+/// The spans of a partition: whole traces, with the strings they share.
+#[derive(Debug, Default)]
+pub struct Spans {
+    /// The strings behind every [`Sym`] of `rows`.
+    pub strings: Interner,
+    /// The spans, in any order.
+    pub rows: Vec<Span>,
+}

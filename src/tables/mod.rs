@@ -1,0 +1,33 @@
+//! Every table and column, declared once: name, type, unit, bad side, what null means, and a
+//! sentence. Writers, readers, `dwindle schema` and the reports derive from it.
+
+mod cell;
+mod rows;
+mod schema;
+
+pub use cell::Cell;
+pub use rows::{
+    AttemptKind, AttemptRow, Blame, BlindSpot, BlindSpots, Category, Certainty, DeadlineSource, Evidence, FindingCode,
+    FindingRow, Funding, HopRow, ProblemRow, RequestRow, SegmentRow, Severity, TerminalOutcome,
+    Verdict,
+};
+pub use schema::{BadSide, Column, ReadError, Row, SCHEMA_VERSION, Table, TABLES};
+
+use crate::span::Interner;
+
+/// The rows that one partition of whole traces gives, with the strings they share.
+#[derive(Debug, Default)]
+pub struct Tables {
+    /// The strings behind every [`crate::span::Sym`] of the rows.
+    pub strings: Interner,
+    /// One row a request.
+    pub requests: Vec<RequestRow>,
+    /// One row a hop.
+    pub hops: Vec<HopRow>,
+    /// One row an attempt.
+    pub attempts: Vec<AttemptRow>,
+    /// Where the time on the consumption path went.
+    pub segments: Vec<SegmentRow>,
+    /// What is wrong.
+    pub findings: Vec<FindingRow>,
+}

@@ -1,0 +1,193 @@
+//! What a table is: a name, a doc and columns; and the macro that declares one with its row.
+
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_schema::{DataType, Field, Schema};
+
+use super::rows;
+use crate::span::Interner;
+
+/// Version of all tables together. A folder of a newer one is refused.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// The side on which a measure hurts: percentiles are told towards it (SEMANTICS §12).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BadSide {
+    /// Much is bad: elapsed, queue, late and residual time.
+    High,
+    /// Little is bad: what was left.
+    Low,
+}
+
+/// One column.
+#[derive(Clone, Debug)]
+pub struct Column {
+    /// Its name, the unit last.
+    pub name: &'static str,
+    /// Its type on disk.
+    pub data_type: DataType,
+    /// What a null means; `None` where there is none.
+    pub null: Option<&'static str>,
+    /// The bad side of a measure.
+    pub bad_side: Option<BadSide>,
+    /// What it says.
+    pub doc: &'static str,
+}
+
+impl Column {
+    /// The unit that the name ends in: `ns`, `unix_ns` (since the epoch), or none.
+    pub fn unit(&self) -> Option<&'static str> {
+        if self.name.ends_with("_unix_ns") {
+            Some("unix_ns")
+        } else if self.name.ends_with("_ns") {
+            Some("ns")
+        } else {
+            None
+        }
+    }
+}
+
+/// One table.
+#[derive(Clone, Copy, Debug)]
+pub struct Table {
+    /// Its name, which is also its file's.
+    pub name: &'static str,
+    /// What a row is.
+    pub doc: &'static str,
+    /// Its columns in order.
+    pub columns: fn() -> Vec<Column>,
+}
+
+impl Table {
+    /// The Arrow schema.
+    pub fn arrow_schema(&self) -> Arc<Schema> {
+        let field = |column: &Column| {
+            Field::new(column.name, column.data_type.clone(), column.null.is_some())
+        };
+        Arc::new(Schema::new((self.columns)().iter().map(field).collect::<Vec<_>>()))
+    }
+}
+
+/// A row type of a table.
+pub trait Row: Sized {
+    /// The table.
+    const TABLE: Table;
+
+    /// The rows as Arrow columns.
+    fn to_batch(rows: &[Self], strings: &Interner) -> RecordBatch;
+
+    /// The rows of a batch; columns are found by name.
+    fn from_batch(batch: &RecordBatch, strings: &mut Interner) -> Result<Vec<Self>, ReadError>;
+}
+
+/// A table that was written by something else, or by another version.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReadError {
+    /// A column is missing.
+    #[error("table {table} has no column {column}")]
+    NoColumn {
+        /// The table.
+        table: &'static str,
+        /// The column.
+        column: &'static str,
+    },
+    /// A column has another type.
+    #[error("table {table}, column {column}: another type than declared")]
+    WrongType {
+        /// The table.
+        table: &'static str,
+        /// The column.
+        column: &'static str,
+    },
+    /// A value cannot be.
+    #[error("table {table}, column {column}, row {row}: a value that cannot be")]
+    BadValue {
+        /// The table.
+        table: &'static str,
+        /// The column.
+        column: &'static str,
+        /// The row, from 0.
+        row: usize,
+    },
+}
+
+/// Declares a table and its row type.
+macro_rules! table {
+    (
+        $(#[doc = $table_doc:literal])*
+        $table:literal => $row:ident {
+            $(
+                $(#[doc = $doc:literal])*
+                $name:ident: $ty:ty $(, bad = $bad:ident)? $(, null = $null:literal)?;
+            )+
+        }
+    ) => {
+        $(#[doc = $table_doc])*
+        #[derive(Clone, Debug)]
+        pub struct $row {
+            $($(#[doc = $doc])* pub $name: $ty,)+
+        }
+
+        impl $crate::tables::Row for $row {
+            const TABLE: $crate::tables::Table = $crate::tables::Table {
+                name: $table,
+                doc: concat!($($table_doc),*),
+                columns: || vec![$($crate::tables::Column {
+                    name: stringify!($name),
+                    data_type: <$ty as $crate::tables::Cell>::data_type(),
+                    null: table!(@null $($null)?),
+                    bad_side: table!(@bad $($bad)?),
+                    doc: concat!($($doc),*),
+                },)+],
+            };
+
+            fn to_batch(
+                rows: &[Self],
+                strings: &$crate::span::Interner,
+            ) -> arrow_array::RecordBatch {
+                let columns: Vec<arrow_array::ArrayRef> = vec![$(
+                    <$ty as $crate::tables::Cell>::array(rows.iter().map(|row| &row.$name), strings),
+                )+];
+                arrow_array::RecordBatch::try_new(Self::TABLE.arrow_schema(), columns)
+                    .unwrap_or_else(|_| {
+                        arrow_array::RecordBatch::new_empty(Self::TABLE.arrow_schema())
+                    })
+            }
+
+            fn from_batch(
+                batch: &arrow_array::RecordBatch,
+                strings: &mut $crate::span::Interner,
+            ) -> Result<Vec<Self>, $crate::tables::ReadError> {
+                use $crate::tables::ReadError;
+                $(
+                    let missing =
+                        ReadError::NoColumn { table: $table, column: stringify!($name) };
+                    let $name = batch.column_by_name(stringify!($name)).ok_or(missing)?;
+                )+
+                (0..batch.num_rows()).map(|row| Ok(Self { $(
+                    $name: <$ty as $crate::tables::Cell>::get($name, row, strings).ok_or(
+                        ReadError::BadValue { table: $table, column: stringify!($name), row },
+                    )?,
+                )+ })).collect()
+            }
+        }
+    };
+    (@null $null:literal) => { Some($null) };
+    (@null) => { None };
+    (@bad high) => { Some($crate::tables::BadSide::High) };
+    (@bad low) => { Some($crate::tables::BadSide::Low) };
+    (@bad) => { None };
+}
+
+pub(super) use table;
+
+/// All tables, in the order in which they are written.
+pub const TABLES: &[Table] = &[
+    rows::RequestRow::TABLE,
+    rows::HopRow::TABLE,
+    rows::AttemptRow::TABLE,
+    rows::SegmentRow::TABLE,
+    rows::FindingRow::TABLE,
+    rows::ProblemRow::TABLE,
+];
