@@ -234,6 +234,12 @@ impl BlindSpots {
         }
     }
 
+    /// Those in either set.
+    #[must_use]
+    pub fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
     /// Whether it is in the set.
     pub fn contains(self, spot: BlindSpot) -> bool {
         self.0 & (1 << spot as u32) != 0
