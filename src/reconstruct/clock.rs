@@ -125,7 +125,7 @@ fn settle_domains(
         0..tree.spans.len(),
     );
     let mut offsets: Vec<Option<Offset>> = vec![None; domains];
-    offsets[0] = Some(Offset { chosen: Nanos::ZERO, hi: Some(Nanos::ZERO) });
+    offsets[0] = Some(Offset::default());
     for span in breadth_first(tree) {
         let domain = domain_of[span];
         if offsets[domain].is_none() {

@@ -1,13 +1,12 @@
 //! What is wrong with a trace (SEMANTICS §11).
 
-use super::ancestors::Ancestors;
 use super::annotated::Annotated;
 use super::attempt::{Attempt, Call};
 use super::hop::Hop;
 use crate::budget;
 use crate::span::Outcome;
 use crate::tables::{AttemptKind, FindingCode, Funding, Verdict};
-use crate::units::{Nanos, UnixNanos};
+use crate::units::Nanos;
 
 /// A call may end so long after the reserve began to be spent.
 const RESERVE_SLACK: Nanos = Nanos::from_millis(1);
@@ -25,23 +24,11 @@ pub(super) struct Finding {
     pub wasted: Option<Nanos>,
 }
 
-/// The instants at which the ancestors of a span left.
-type LeftAbove = Ancestors<UnixNanos>;
-
 /// All findings of a trace but those that need several traces.
 pub(super) fn findings(of: &Annotated<'_>) -> Vec<Finding> {
     let mut found = Found { of, findings: Vec::new() };
-    let mut left_above = LeftAbove::default();
-    let mut next = 0;
-    for &i in &of.trace.tree.top_down {
-        left_above.come_below(of.trace.link(i));
-        while let Some(hop) = of.hops.get(next).filter(|hop| hop.first == i) {
-            found.hop(hop, &left_above);
-            next += 1;
-        }
-        found.side_effect(i);
-        left_above.enter(i, of.trace.left(i).then(|| of.trace.end(i)));
-    }
+    of.hops.iter().for_each(|hop| found.hop(hop));
+    (0..of.trace.len()).for_each(|span| found.side_effect(span));
     of.calls.calls.iter().for_each(|call| found.call(call));
     for (request, &layered) in of.retry_layered.iter().enumerate() {
         if layered {
@@ -64,14 +51,13 @@ impl Found<'_, '_> {
         }
     }
 
-    fn hop(&mut self, hop: &Hop, left_above: &LeftAbove) {
-        if self.of.work.long_lived[hop.first] {
-            return;
+    fn hop(&mut self, hop: &Hop) {
+        if !self.of.work.long_lived[hop.server.unwrap_or(hop.first)] {
+            self.grant(hop);
+            self.execution(hop);
+            self.reserve(hop);
+            self.cancellation(hop);
         }
-        self.grant(hop);
-        self.execution(hop, left_above);
-        self.reserve(hop);
-        self.cancellation(hop, left_above);
     }
 
     fn grant(&mut self, hop: &Hop) {
@@ -89,7 +75,7 @@ impl Found<'_, '_> {
         }
     }
 
-    fn execution(&mut self, hop: &Hop, left_above: &LeftAbove) {
+    fn execution(&mut self, hop: &Hop) {
         let Some(server) = hop.server else { return };
         let trace = &self.of.trace;
         let begun = trace.execution_start(server);
@@ -104,11 +90,9 @@ impl Found<'_, '_> {
                 self.add(FindingCode::StartedExpired, hop.top, begun - deadline);
             }
         }
-        let client_left = hop.client.filter(|&client| self.of.trace.left(client));
-        let client_left = client_left.map(|client| self.of.trace.end(client));
-        let left = first_within(left_above, arrived, begun);
-        let client_left = client_left.filter(|&left| arrived <= left && left < begun);
-        if let Some(left) = budget::earlier(left, client_left)
+        if let Some(left) = self.of.work.left_above[server]
+            && arrived <= left
+            && left < begun
             && worked
         {
             self.add(FindingCode::RanAfterQueueCancel, hop.top, begun - left);
@@ -130,11 +114,10 @@ impl Found<'_, '_> {
         }
     }
 
-    fn cancellation(&mut self, hop: &Hop, left_above: &LeftAbove) {
+    fn cancellation(&mut self, hop: &Hop) {
         let trace = &self.of.trace;
         let request = trace.request(hop.first);
-        let callee = self.of.callee_service(hop).map(|service| trace.text(service));
-        if callee.is_some_and(|service| request.is_detached(service)) {
+        if self.of.work.detached[hop.server.unwrap_or(hop.first)] {
             return;
         }
         let bound = request.residual_bound();
@@ -147,14 +130,13 @@ impl Found<'_, '_> {
             return self.add(FindingCode::CancelIgnored, hop.top, excess);
         }
         let Some(parent) = trace.link(hop.first) else { return };
-        // The parent noticed: it ended within the bound of the leaving, and still ran then.
-        let noticed = trace.start(parent).max(trace.end(parent) - bound);
-        let left = first_within(left_above, noticed, trace.end(parent) + Nanos::from_nanos(1));
+        let Some(left) = self.of.work.left_above[hop.first] else { return };
+        // The parent still ran then, and noticed: it ended within the bound.
+        let noticed = trace.start(parent) <= left
+            && left <= trace.end(parent)
+            && trace.end(parent) <= left + bound;
         let end = trace.end(hop.first);
-        if let Some(left) = left
-            && end > left + bound
-            && self.of.work.below[hop.top].worked_after(left)
-        {
+        if noticed && end > left + bound && self.of.work.below[hop.top].worked_after(left) {
             self.add(FindingCode::CancelDropped, hop.top, end - left);
         }
     }
@@ -277,9 +259,4 @@ fn is_about_hop(code: FindingCode) -> bool {
             | Code::CancelDropped
             | Code::GraveyardFirst
     )
-}
-
-/// The first leaving at or after `from` and before `to`.
-fn first_within(left: &LeftAbove, from: UnixNanos, to: UnixNanos) -> Option<UnixNanos> {
-    if from < to { left.values.first_in(from..to) } else { None }
 }

@@ -172,19 +172,23 @@ fn hop(
 /// Sets the verdicts, from the roots down.
 fn judge(trace: &Trace<'_>, hops: &mut [Hop], floor: Nanos) {
     let repeats = repeats_earlier_allowance(trace, hops, floor);
-    // Whether the nearest hop with a grant, at or above each span, was dishonest.
-    let mut dishonest = vec![false; trace.len()];
+    // Whether the nearest hop with a grant, at or above each span, was dishonest. Set ahead for
+    // the servers of a client that has several: each is a hop of its own.
+    let mut dishonest: Vec<Option<bool>> = vec![None; trace.len()];
     let mut next = 0;
     for &i in &trace.tree.top_down {
-        dishonest[i] |= trace.link(i).is_some_and(|parent| dishonest[parent]);
-        let above = dishonest[i];
+        let above = trace.link(i).and_then(|parent| dishonest[parent]).unwrap_or(false);
+        dishonest[i].get_or_insert(above);
+        let mut first = true;
         while let Some(hop) = hops.get_mut(next).filter(|hop| hop.first == i) {
             hop.verdict = verdict(trace, hop, floor, above, repeats[next]);
             let tainted =
                 matches!(hop.verdict, Verdict::Reset | Verdict::Overgrant | Verdict::Inherited);
-            if hop.grant.is_some() {
-                dishonest[hop.top] = tainted;
+            dishonest[hop.top] = Some(if hop.grant.is_some() { tainted } else { above });
+            if first {
+                dishonest[i] = dishonest[hop.top];
             }
+            first = false;
             next += 1;
         }
     }

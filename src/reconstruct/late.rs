@@ -46,6 +46,10 @@ pub(super) struct Work {
     pub below: Vec<Amounts>,
     /// By span: whether it, or a span above it, rightly outlasts any budget.
     pub long_lived: Vec<bool>,
+    /// By span: whether its service, or one above it, is meant to go on after its caller left.
+    pub detached: Vec<bool>,
+    /// By span: the earliest instant at which an ancestor left.
+    pub left_above: Vec<Option<UnixNanos>>,
 }
 
 impl Work {
@@ -54,7 +58,7 @@ impl Work {
         let mut below = vec![Amounts::default(); trace.len()];
         let mut long_lived = vec![false; trace.len()];
         let mut detached = vec![false; trace.len()];
-        let mut left: Vec<Option<UnixNanos>> = vec![None; trace.len()];
+        let mut left_above: Vec<Option<UnixNanos>> = vec![None; trace.len()];
         for &i in &trace.tree.top_down {
             let request = trace.request(i);
             let span = trace.span(i);
@@ -65,10 +69,10 @@ impl Work {
                 long_lived[i] |= long_lived[parent];
                 detached[i] |= detached[parent];
                 let parent_left = trace.left(parent).then(|| trace.end(parent));
-                left[i] = budget::earlier(left[parent], parent_left);
+                left_above[i] = budget::earlier(left_above[parent], parent_left);
             }
             let late_from = request.deadline.filter(|_| !long_lived[i]);
-            let residual_from = left[i].filter(|_| !long_lived[i] && !detached[i]);
+            let residual_from = left_above[i].filter(|_| !long_lived[i] && !detached[i]);
             below[i] = own(trace, marks, i, late_from, residual_from);
         }
         for &i in trace.tree.top_down.iter().rev() {
@@ -77,7 +81,7 @@ impl Work {
                 below[parent].add(amounts);
             }
         }
-        Self { below, long_lived }
+        Self { below, long_lived, detached, left_above }
     }
 }
 

@@ -77,16 +77,16 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// Takes in span `i` of the request; spans come by aligned (start, id).
-    pub(super) fn take(&mut self, tree: &Tree<'_>, clock: &Clock, i: usize) {
+    /// Takes in span `i` of the request; spans come by aligned (start, id). `may_admit` tells a
+    /// server that hangs below the root by real parents.
+    pub(super) fn take(&mut self, tree: &Tree<'_>, clock: &Clock, i: usize, may_admit: bool) {
         let (span, end, outcome) = (tree.spans[i], clock.end[i], clock.outcome[i]);
         self.spans += 1;
         self.last_end = self.last_end.max(end);
         if outcome.left() {
             self.first_left = Some(self.first_left.map_or(end, |first| first.min(end)));
         }
-        let may_admit = i != self.root && !tree.attached[i] && !span.flags.is_wait;
-        if self.admitting.is_none() && may_admit && span.kind.receives() {
+        if self.admitting.is_none() && may_admit {
             self.admitting = Some(i);
         }
         self.has_side_effect |= span.flags.side_effect;
@@ -160,7 +160,7 @@ fn origin(trace: &Trace<'_>, root: usize) -> UnixNanos {
         && let Parent::Of(producer) = trace.tree.parents[root]
         && trace.span(producer).kind == Kind::Producer
     {
-        return trace.start(producer).min(trace.arrival(root));
+        return trace.start(producer).min(trace.start(root));
     }
     trace.arrival(root)
 }

@@ -264,7 +264,7 @@ impl Subject<'_, '_> {
             kind: attempt.kind,
             caller_service: Some(span.service),
             callee_service: server.map_or(span.peer_service, |i| Some(trace.span(i).service)),
-            operation: trace.span(server.unwrap_or(i)).operation,
+            operation: span.operation,
             elapsed_at_start_ns: self.elapsed(trace.start(i)),
             backoff_ns: attempt.backoff,
             remaining_at_start_ns: attempt.remaining,

@@ -42,8 +42,11 @@ impl<'a> Trace<'a> {
             (0..tree.spans.len()).map(|i| stands_for_server(&tree, i)).collect();
         let is_call_span = (0..tree.spans.len())
             .map(|i| {
+                let span = tree.spans[i];
                 let is_attempt = |&child: &usize| is_attempt(tree.spans[child]);
-                tree.spans[i].kind == Kind::Client && children.of(i).iter().any(is_attempt)
+                span.kind == Kind::Client
+                    && !span.flags.is_wait
+                    && children.of(i).iter().any(is_attempt)
             })
             .collect();
         clock.settle_wordless(&tree, &children, |child| is_server[child]);
@@ -65,11 +68,22 @@ impl<'a> Trace<'a> {
             .iter()
             .map(|&root| Request::open(&trace, root, policy))
             .collect();
+        let apart = trace.below_attached();
         for &i in &trace.in_order {
             let request = &mut trace.requests[trace.tree.request_of[i]];
-            request.take(&trace.tree, &trace.clock, i);
+            let may_admit = trace.is_server[i] && i != request.root && !apart[i];
+            request.take(&trace.tree, &trace.clock, i, may_admit);
         }
         trace
+    }
+
+    /// By span: whether it, or a span above it, is attached.
+    fn below_attached(&self) -> Vec<bool> {
+        let mut apart = self.tree.attached.clone();
+        for &i in &self.tree.top_down {
+            apart[i] |= self.link(i).is_some_and(|parent| apart[parent]);
+        }
+        apart
     }
 
     /// How many spans.
@@ -165,16 +179,19 @@ impl<'a> Trace<'a> {
 
     /// When a wait span stops to wait: when its first child begins, else when it ends.
     pub(super) fn wait_end(&self, i: usize) -> UnixNanos {
-        self.children.of(i).first().map_or(self.end(i), |&child| self.start(child))
+        let begun = self.children.of(i).first().map(|&child| self.start(child));
+        begun.map_or(self.end(i), |begun| begun.clamp(self.start(i), self.end(i)))
     }
 
-    /// The waits inside span `i`: told by an event, or child wait spans; by start.
+    /// The waits inside span `i`: told by an event, or child wait spans; by start, clipped to it.
     pub(super) fn waits(&self, i: usize) -> Vec<(UnixNanos, UnixNanos)> {
-        let own = (self.start(i), self.start(i) + self.span(i).waited_inside);
+        let (start, end) = (self.start(i), self.end(i));
+        let own = (start, start + self.span(i).waited_inside);
         let children = self.children.of(i).iter().filter(|&&child| self.span(child).flags.is_wait);
         std::iter::once(own)
-            .filter(|(from, to)| from < to)
             .chain(children.map(|&child| (self.start(child), self.wait_end(child))))
+            .map(|(from, to)| (from.max(start), to.min(end)))
+            .filter(|(from, to)| from < to)
             .collect()
     }
 
@@ -204,7 +221,7 @@ impl<'a> Trace<'a> {
 
 /// Whether a span says that it is one try of a call.
 pub(super) fn is_attempt(span: &Span) -> bool {
-    span.flags.is_attempt && span.kind == Kind::Client
+    span.flags.is_attempt && span.kind == Kind::Client && !span.flags.is_wait
 }
 
 fn stands_for_server(tree: &Tree<'_>, i: usize) -> bool {

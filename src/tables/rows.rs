@@ -410,7 +410,7 @@ table! {
         caller_service: Option<Sym>, null = "nothing called it";
         /// The service that was called.
         callee_service: Option<Sym>, null = "nothing names it";
-        /// The server's name, else the client's.
+        /// The name of its span.
         operation: Sym;
         /// From the origin to its start.
         elapsed_at_start_ns: Nanos, bad = high;
