@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 
 use super::format::{BatchWriter, Format, FormatError, read_batches};
 use super::schema::{ReadError, Row, SCHEMA_VERSION, Table};
-use super::{AttemptRow, FindingRow, HopRow, ProblemRow, RequestRow, SegmentRow, TABLES, Tables};
+use super::{AttemptRow, FindingRow, HopRow, RequestRow, SegmentRow, TABLES, Tables};
 use crate::span::Interner;
 
 /// The file whose presence says that a folder is whole.
