@@ -1,1 +1,4 @@
+//! One binary for all tests.
 
+mod conventions;
+mod support;
