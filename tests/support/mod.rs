@@ -1,3 +1,4 @@
-//! What several tests need.
+//! What tests share.
 
+pub mod raw_span;
 pub mod tables;
