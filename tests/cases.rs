@@ -79,10 +79,8 @@ fn every_column_of_every_case_is_equal() {
     for path in cases() {
         let name = path.to_str().unwrap().strip_suffix(".expected.json").unwrap().to_owned();
         let case = Path::new(&name).file_name().unwrap().to_str().unwrap().to_owned();
-        let tables = analyse(
-            Path::new(&format!("{name}.json")),
-            Path::new(&format!("{name}.toml")),
-        );
+        let tables =
+            analyse(Path::new(&format!("{name}.json")), Path::new(&format!("{name}.toml")));
         let expected: BTreeMap<String, Vec<Value>> =
             serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
         for (table, rows) in &expected {

@@ -3,4 +3,6 @@
 mod cases;
 mod conventions;
 mod ingest;
+mod report;
+mod stats;
 mod support;
