@@ -3,6 +3,7 @@
 mod cases;
 mod conventions;
 mod ingest;
+mod layers;
 mod report;
 mod stats;
 mod support;
