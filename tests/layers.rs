@@ -6,21 +6,16 @@ use std::path::{Path, PathBuf};
 
 /// Modules by level; a module may use those of lower levels only, and itself.
 const LEVELS: &[&[&str]] = &[
-    &["budget", "names", "stats", "units"],
+    &["budget", "config_error", "names", "stats", "units"],
     &["span"],
-    &["config_error", "contract", "conventions", "otlp", "tables"],
+    &["contract", "conventions", "otlp", "tables"],
     &["distributions", "ingest", "reconstruct", "survey"],
     &["report"],
     &["cli"],
 ];
 
-/// Within a level, who may use whom: the trouble of a file that a person wrote is told one way,
-/// and time is counted before it is spent.
-const BESIDE: &[(&str, &str)] = &[
-    ("budget", "units"),
-    ("contract", "config_error"),
-    ("conventions", "config_error"),
-];
+/// Within a level, who may use whom.
+const BESIDE: &[(&str, &str)] = &[("budget", "units")];
 
 /// Crates that one place alone may use.
 const FENCED: &[(&str, &str)] = &[
