@@ -6,11 +6,16 @@ use rustc_hash::FxHashMap;
 use super::facts::Fact;
 use super::pattern::{NamePattern, Spellings};
 use super::raw::{RawSpan, Value};
+use super::reading::{Grammar, mentions_timeout};
 use super::rows::{
-    ExceptionRow, GrantRow, NameMeaning, OrdinalRow, OutcomeRow, QueueRow, Rows, WordRow,
+    ExceptionRow, FactRow, GrantRow, NameMeaning, NameRow, OrdinalRow, OutcomeRow, QueueRow, Rows,
+    WordRow,
 };
 use super::seen::Seen;
 use crate::units::UnixNanos;
+
+/// Between the ids of the rows that name one key.
+const RULE_SEPARATOR: &str = ", ";
 
 /// Where a key stands: `rank` orders all keys of a section, `row` is the row that names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,24 +36,38 @@ enum Use {
 }
 
 /// All uses of a key or an event.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Meaning {
+    /// What it is called where it is counted.
+    counted_as: String,
     /// The rules to count it under; empty if it is not counted.
     rule: String,
+    /// Every span of a web client has a URL: one is evidence only if it speaks of a timeout.
+    is_url: bool,
     uses: Vec<Use>,
 }
 
 impl Meaning {
-    fn add(&mut self, rule: Option<&str>, found_use: Option<Use>) {
-        if let Some(rule) = rule
-            && !self.rule.split(", ").any(|known| known == rule)
-        {
+    fn new(counted_as: String) -> Self {
+        Self { counted_as, rule: String::new(), is_url: false, uses: Vec::new() }
+    }
+
+    fn add(&mut self, rule: &str, found_use: Option<Use>) {
+        if !self.rule.split(RULE_SEPARATOR).any(|known| known == rule) {
             if !self.rule.is_empty() {
-                self.rule.push_str(", ");
+                self.rule.push_str(RULE_SEPARATOR);
             }
             self.rule.push_str(rule);
         }
         self.uses.extend(found_use);
+    }
+
+    fn counts(&self, value: HitValue<'_>) -> bool {
+        let is_evidence = match value {
+            HitValue::Attribute(value) => !self.is_url || mentions_timeout(value),
+            HitValue::Event(_) => true,
+        };
+        is_evidence && !self.rule.is_empty()
     }
 }
 
@@ -77,6 +96,8 @@ pub(super) struct Hit<'a> {
     pub(super) place: Place,
     /// The key as the span has it; the event's name for an event.
     pub(super) key: &'a str,
+    /// What it is called where it is counted.
+    pub(super) counted_as: &'a str,
     pub(super) value: HitValue<'a>,
 }
 
@@ -106,8 +127,8 @@ impl<'a> Found<'a> {
         self.facts.get(fact as usize).copied().flatten().map(|(_, value)| value)
     }
 
-    fn add(&mut self, found_use: Use, key: &'a str, value: HitValue<'a>) {
-        let hit = |place| Hit { place, key, value };
+    fn add(&mut self, found_use: Use, key: &'a str, counted_as: &'a str, value: HitValue<'a>) {
+        let hit = |place| Hit { place, key, counted_as, value };
         match (found_use, value) {
             (Use::Fact(fact, rank), HitValue::Attribute(value)) => {
                 if let Some(slot) = self.facts.get_mut(fact as usize)
@@ -161,61 +182,42 @@ impl Index {
     /// Turns `rows` round.
     pub(super) fn new(rows: Rows) -> Self {
         let mut index = Self::default();
-        for row in &rows.fact {
-            let spellings = spellings(&row.keys).enumerate();
-            for (rank, key) in spellings {
-                let found_use = Some(Use::Fact(row.fact, rank));
-                index.keys.entry(key.into()).or_default().add(row.id.as_deref(), found_use);
-            }
-        }
+        index.add_facts(&rows.fact);
         index.add_grants(&rows.grant);
         let mut places = Places::default();
         for (at, row) in rows.ordinal.iter().enumerate() {
             for key in spellings(&row.keys) {
-                add(&mut index.keys, key, &row.id, Some(Use::Ordinal(places.next(at))));
+                index.key(key).add(&row.id, Some(Use::Ordinal(places.next(at))));
             }
         }
         for (at, row) in rows.queue.iter().enumerate() {
             for key in spellings(&row.keys) {
-                add(&mut index.keys, key, &row.id, Some(Use::Queue(places.next(at))));
+                index.key(key).add(&row.id, Some(Use::Queue(places.next(at))));
             }
             // The earliest event counts, whichever it is.
             let place = places.next(at);
             for event in &row.events {
-                add(&mut index.events, event, &row.id, Some(Use::Queue(place)));
+                index.event(event).add(&row.id, Some(Use::Queue(place)));
             }
         }
         for (at, row) in rows.outcome.iter().enumerate() {
             for key in spellings(&row.keys) {
-                add(&mut index.keys, key, &row.id, Some(Use::Outcome(places.next(at))));
+                index.key(key).add(&row.id, Some(Use::Outcome(places.next(at))));
             }
             for event in &row.events {
-                add(&mut index.events, event, &row.id, Some(Use::Outcome(places.next(at))));
+                index.event(event).add(&row.id, Some(Use::Outcome(places.next(at))));
             }
         }
         for row in &rows.inside {
             for event in &row.events {
-                add(&mut index.events, event, &row.id, Some(Use::WaitUntil));
+                index.event(event).add(&row.id, Some(Use::WaitUntil));
             }
         }
         for row in &rows.noted {
-            for key in spellings(&row.keys) {
-                add(&mut index.keys, key, &row.id, None);
-            }
-            for event in &row.events {
-                add(&mut index.events, event, &row.id, None);
-            }
+            spellings(&row.keys).for_each(|key| index.key(key).add(&row.id, None));
+            row.events.iter().for_each(|event| index.event(event).add(&row.id, None));
         }
-        for row in rows.name {
-            for pattern in row.names {
-                match pattern.exact() {
-                    Some(name) => {
-                        index.names.entry(name.into()).or_insert(row.means);
-                    }
-                    None => index.starred_names.push((pattern, row.means)),
-                }
-            }
-        }
+        index.add_names(rows.name);
         index.grants = rows.grant;
         index.ordinals = rows.ordinal;
         index.queues = rows.queue;
@@ -225,17 +227,56 @@ impl Index {
         index
     }
 
+    fn add_facts(&mut self, rows: &[FactRow]) {
+        for row in rows {
+            for (rank, key) in spellings(&row.keys).enumerate() {
+                let meaning = self.key(key);
+                match &row.id {
+                    Some(id) => meaning.add(id, Some(Use::Fact(row.fact, rank))),
+                    None => meaning.uses.push(Use::Fact(row.fact, rank)),
+                }
+            }
+        }
+    }
+
     fn add_grants(&mut self, rows: &[GrantRow]) {
         let mut places = Places::default();
         for (at, row) in rows.iter().enumerate() {
-            let keys = match &row.event {
-                Some(event) => self.event_keys.entry(event.as_str().into()).or_default(),
-                None => &mut self.keys,
-            };
             for key in spellings(&row.keys) {
-                add(keys, key, &row.id, Some(Use::Grant(places.next(at))));
+                let meaning = match &row.event {
+                    Some(event) => self.event_key(event, key),
+                    None => self.key(key),
+                };
+                meaning.is_url |= row.read == Grammar::UrlTimeout;
+                meaning.add(&row.id, Some(Use::Grant(places.next(at))));
             }
         }
+    }
+
+    fn add_names(&mut self, rows: Vec<NameRow>) {
+        for row in rows {
+            for pattern in row.names {
+                match pattern.exact() {
+                    Some(name) => {
+                        self.names.entry(name.into()).or_insert(row.means);
+                    }
+                    None => self.starred_names.push((pattern, row.means)),
+                }
+            }
+        }
+    }
+
+    fn key(&mut self, key: &str) -> &mut Meaning {
+        self.keys.entry(key.into()).or_insert_with(|| Meaning::new(key.to_owned()))
+    }
+
+    fn event(&mut self, name: &str) -> &mut Meaning {
+        self.events.entry(name.into()).or_insert_with(|| Meaning::new(format!("event {name}")))
+    }
+
+    fn event_key(&mut self, name: &str, key: &str) -> &mut Meaning {
+        let keys = self.event_keys.entry(name.into()).or_default();
+        keys.entry(key.into()).or_insert_with(|| Meaning::new(format!("event {name}: {key}")))
     }
 
     /// What the name of a span says of it, and its number if it has one.
@@ -290,13 +331,9 @@ impl Places {
     }
 }
 
-fn add(meanings: &mut Meanings, key: &str, rule: &str, found_use: Option<Use>) {
-    meanings.entry(key.into()).or_default().add(Some(rule), found_use);
-}
-
 /// Adds what `key` means to `found`, and counts it.
 fn look_up<'a>(
-    meanings: &Meanings,
+    meanings: &'a Meanings,
     key: &'a str,
     value: HitValue<'a>,
     found: &mut Found<'a>,
@@ -304,17 +341,15 @@ fn look_up<'a>(
 ) {
     let known = if key.bytes().any(|byte| byte.is_ascii_uppercase()) {
         // An event's name is looked up as it is, a key in lower case.
-        meanings
-            .get_key_value(key)
-            .or_else(|| meanings.get_key_value(key.to_ascii_lowercase().as_str()))
+        meanings.get(key).or_else(|| meanings.get(key.to_ascii_lowercase().as_str()))
     } else {
-        meanings.get_key_value(key)
+        meanings.get(key)
     };
-    let Some((known_key, meaning)) = known else { return };
-    if !meaning.rule.is_empty() {
-        seen.met(known_key, &meaning.rule);
+    let Some(meaning) = known else { return };
+    if meaning.counts(value) {
+        seen.met(&meaning.counted_as, &meaning.rule);
     }
     for &found_use in &meaning.uses {
-        found.add(found_use, key, value);
+        found.add(found_use, key, &meaning.counted_as, value);
     }
 }

@@ -36,11 +36,7 @@ fn http_failed(kind: Kind, found: &Found<'_>) -> bool {
 
 /// What a gRPC status says, as number or in any of the spellings in use; `None` for OK.
 fn grpc_outcome(status: &Value<'_>) -> Option<Outcome> {
-    let code = match status {
-        Value::Int(code) => Some(*code),
-        _ => whole_number(status),
-    };
-    if let Some(code) = code {
+    if let Some(code) = whole_number(status) {
         return match code {
             0 => None,
             1 => Some(Outcome::Cancelled),

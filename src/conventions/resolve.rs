@@ -187,7 +187,7 @@ fn counting_unparsed<T>(
     seen: &mut Seen,
 ) -> Option<T> {
     value.unwrap_or_else(|Unparsed| {
-        seen.unparsed(hit.key);
+        seen.unparsed(hit.counted_as);
         None
     })
 }
