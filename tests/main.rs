@@ -7,6 +7,7 @@
 )]
 
 mod cases;
+mod cli;
 mod conventions;
 mod ingest;
 mod layers;
