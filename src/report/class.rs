@@ -2,9 +2,9 @@
 
 use super::model::{Block, Cell, Column, Layout, Row, Section, Table};
 use super::{Options, hops, percentiles, text, words};
-use crate::distributions::{ClassSummary, FindingSummary, Measure, Place};
+use crate::distributions::{ClassSummary, FindingSummary, Measure, Name, Place, Sample};
 use crate::stats::Quantile;
-use crate::tables::{BadSide, BlindSpot, Category, DeadlineSource, FindingCode};
+use crate::tables::{BadSide, BlindSpot, Category, DeadlineSource, FindingCode, TerminalOutcome};
 
 /// What is left of the budget on the way in.
 const BUDGETS: [Measure; 3] =
@@ -84,18 +84,20 @@ fn sources(class: &ClassSummary) -> String {
         DeadlineSource::Declared => "declared on the root span",
         DeadlineSource::None => "none",
     };
-    let sources: Vec<String> = match class.deadline_sources.len() {
-        1 => class.deadline_sources.keys().map(|&source| from(source).to_owned()).collect(),
-        _ => {
-            let counted = class.deadline_sources.iter();
-            counted.map(|(&source, &n)| format!("{} {}", text::count(n), from(source))).collect()
+    let is_one = class.deadline_sources.len() == 1;
+    let told = |(&source, &n): (&DeadlineSource, &u64)| {
+        if is_one {
+            from(source).to_owned()
+        } else {
+            format!("{} {}", text::count(n), from(source))
         }
     };
+    let sources: Vec<String> = class.deadline_sources.iter().map(told).collect();
     sources.join(", ")
 }
 
 fn outcomes(class: &ClassSummary) -> Table {
-    let row = |(outcome, &count): (&crate::tables::TerminalOutcome, &u64)| {
+    let row = |(outcome, &count): (&TerminalOutcome, &u64)| {
         Row::new("outcome", outcome.name(), vec![Cell::Share(count, class.requests)])
     };
     Table {
@@ -133,7 +135,7 @@ fn measure_table(
 ) -> Table {
     let known =
         || measures.iter().filter_map(|measure| Some((measure, class.measures.get(measure)?)));
-    let row = |(&measure, sample): (&Measure, &crate::distributions::Sample)| Row {
+    let row = |(&measure, sample): (&Measure, &Sample)| Row {
         measure: measure.name(),
         ..Row::new("measure", measure.name(), percentiles::cells(side, &sample.sorted()))
             .labelled(words::measure(measure))
@@ -185,12 +187,8 @@ fn spent(class: &ClassSummary, options: &Options) -> Table {
         Column::new(basis, if all_bounded { "share_of_budget" } else { "share_of_elapsed" }, ""),
     ];
     columns.extend(percentiles::columns(side, "spent_ns", n).into_iter().skip(1));
-    let row = |(sum, (service, category), sample): (
-        i128,
-        &(_, Category),
-        &crate::distributions::Sample,
-    )| {
-        let service: &crate::distributions::Name = service;
+    let row = |(sum, (service, category), sample): (i128, &(_, Category), &Sample)| {
+        let service: &Name = service;
         let mut cells = vec![Cell::Text(category.name().to_owned()), Cell::TimeShare(sum, whole)];
         cells.extend(percentiles::cells(side, &sample.sorted_of(n)).into_iter().skip(1));
         Row {
@@ -230,7 +228,7 @@ fn late(class: &ClassSummary) -> Option<Table> {
         "",
         percentiles::largest(known().map(|(_, sample)| sample)),
     ));
-    let row = |(measure, sample): (Measure, &crate::distributions::Sample)| {
+    let row = |(measure, sample): (Measure, &Sample)| {
         let mut cells = vec![
             Cell::Share(sample.nonzero() as u64, sample.len() as u64),
             Cell::TotalTime(sample.sum()),

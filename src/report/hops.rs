@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use super::class::rest_of;
 use super::model::{Cell, Column, Row, Table};
 use super::{Options, percentiles, words};
-use crate::distributions::{AttemptSummary, Call, ClassSummary, HopSummary, Place, Sample};
+use crate::distributions::{AttemptSummary, Call, ClassSummary, HopSummary, Name, Place, Sample};
 use crate::stats::Quantile;
-use crate::tables::{AttemptKind, Funding, Verdict};
+use crate::tables::{AttemptKind, BadSide, Funding, Verdict};
 use crate::units::Nanos;
 
 /// What tells a place from others, for machines.
@@ -18,7 +18,7 @@ pub(super) fn keys(place: &Place) -> Vec<(&'static str, String)> {
 }
 
 fn call_keys(call: &Call) -> Vec<(&'static str, String)> {
-    let name = |name: &Option<crate::distributions::Name>| name.as_deref().unwrap_or("").to_owned();
+    let name = |name: &Option<Name>| name.as_deref().unwrap_or("").to_owned();
     vec![
         ("caller", name(&call.caller)),
         ("callee", name(&call.callee)),
@@ -51,11 +51,11 @@ fn in_path_order(class: &ClassSummary) -> Vec<Ordered<'_>> {
         children.entry(parent).or_default().push((entered.map(|median| median.value), entry));
     }
     // Last first, as a stack wants them.
-    children.values_mut().for_each(|places| {
+    for places in children.values_mut() {
         places.sort_by(|(at, (place, _)), (other_at, (other, _))| {
             (other_at, other).cmp(&(at, place))
         });
-    });
+    }
     let mut ordered = Vec::with_capacity(class.hops.len());
     let take = |children: &mut BTreeMap<_, Vec<_>>, parent, level: usize| {
         let places = children.remove(&parent).unwrap_or_default();
@@ -257,7 +257,7 @@ fn attempt_row(
     (call, ordinal): &(Call, i32),
     attempt: &AttemptSummary,
     bounded: bool,
-    side: crate::tables::BadSide,
+    side: BadSide,
 ) -> Row {
     let kinds: Vec<&str> = attempt.kinds.keys().map(|kind| kind.name()).collect();
     let funding = |funding| attempt.funding.get(&funding).copied().unwrap_or(0);

@@ -224,7 +224,7 @@ impl Cell {
     pub fn words(&self, statistic: &str, with_interval: bool) -> String {
         match self {
             Self::Text(text) => text.clone(),
-            Self::Absent => text::ABSENT.to_owned(),
+            Self::Absent | Self::Percentile { n: 0, .. } => text::ABSENT.to_owned(),
             Self::Count(count) => text::count(*count),
             Self::Share(part, whole) => text::percent(i128::from(*part), i128::from(*whole)),
             Self::TimeShare(part, whole) => text::percent(*part, *whole),
@@ -240,7 +240,6 @@ impl Cell {
                 text::millis(i128::from(largest.as_nanos()))
             ),
             Self::Instant(instant) => text::instant(*instant),
-            Self::Percentile { n: 0, .. } => text::ABSENT.to_owned(),
             Self::Percentile { quantile, estimate: None, .. } => {
                 format!("n<{}", text::count(quantile.least_sample() as u64))
             }

@@ -10,22 +10,22 @@ use dwindle::units::{Nanos, UnixNanos};
 
 /// The names of a class's parts.
 #[derive(Clone)]
-pub struct Shape {
+pub(crate) struct Shape {
     /// The class.
-    pub class: String,
+    pub(crate) class: String,
     /// The service at the root.
-    pub root: String,
+    pub(crate) root: String,
     /// The service that it calls.
-    pub callee: String,
+    pub(crate) callee: String,
     /// What it calls it for.
-    pub operation: String,
+    pub(crate) operation: String,
     /// From the origin, if there is a deadline.
-    pub deadline: Option<Nanos>,
+    pub(crate) deadline: Option<Nanos>,
 }
 
 impl Shape {
     /// A checkout with a deadline of a second.
-    pub fn checkout() -> Self {
+    pub(crate) fn checkout() -> Self {
         Self {
             class: "checkout".to_owned(),
             root: "gateway".to_owned(),
@@ -36,22 +36,22 @@ impl Shape {
     }
 
     /// The same without a deadline.
-    pub fn without_deadline(self) -> Self {
+    pub(crate) fn without_deadline(self) -> Self {
         Self { deadline: None, ..self }
     }
 
     /// The same under another class name.
-    pub fn named(self, class: &str) -> Self {
+    pub(crate) fn named(self, class: &str) -> Self {
         Self { class: class.to_owned(), ..self }
     }
 }
 
-/// A source of numbers that is the same everywhere (SplitMix64).
-pub struct Random(pub u64);
+/// A source of numbers that is the same everywhere (`SplitMix64`).
+struct Random(u64);
 
 impl Random {
     /// A number in 0..below.
-    pub fn below(&mut self, below: u64) -> i64 {
+    fn below(&mut self, below: u64) -> i64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -67,7 +67,7 @@ impl Random {
 }
 
 /// A partition of `requests` requests of one shape.
-pub fn partition(shape: &Shape, requests: u64, seed: u64) -> Tables {
+pub(crate) fn partition(shape: &Shape, requests: u64, seed: u64) -> Tables {
     let mut tables = Tables::default();
     let mut random = Random(seed);
     for index in 0..requests {

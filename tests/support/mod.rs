@@ -1,4 +1,4 @@
 //! What several tests need.
 
-pub mod case_tables;
-pub mod made_tables;
+pub(crate) mod case_tables;
+pub(crate) mod made_tables;
