@@ -1,13 +1,17 @@
 //! dwindle: where a request's deadline went.
 
 pub mod budget;
+pub mod config_error;
 pub mod contract;
 pub mod conventions;
 pub mod distributions;
+pub mod ingest;
 pub(crate) mod names;
+pub mod otlp;
 pub mod reconstruct;
 pub mod report;
 pub mod span;
 pub mod stats;
+pub mod survey;
 pub mod tables;
 pub mod units;

@@ -1,2 +1,86 @@
-//! x
+//! What exporters' attributes mean (SEMANTICS §2): the keys as data in `conventions.toml`, and the
+//! resolver that turns a span as written into a span as understood and says which key spoke.
+//!
+//! Knows nothing of wire formats, traces or budgets: one span at a time.
+
+mod facts;
+mod identity;
+mod index;
+mod instant;
+mod outcome;
+mod pattern;
 pub mod raw;
+mod reading;
+mod resolve;
+mod rows;
+mod seen;
+
+use crate::span::{Interner, Sym};
+
+pub use crate::config_error::ConfigError as ConventionsError;
+pub use seen::{KeyCount, Seen};
+
+use index::Index;
+use raw::Attribute;
+use reading::text_of;
+use rows::Rows;
+
+/// The rows that come with the program.
+const EMBEDDED: &str = include_str!("conventions.toml");
+/// Resource attributes that tell whose clock a span was timed by; the first present counts.
+const CLOCK_KEYS: [&str; 4] = ["k8s.node.name", "host.id", "host.name", "service.instance.id"];
+
+/// Which attributes mean what.
+#[derive(Clone, Debug)]
+pub struct Conventions {
+    rows: Rows,
+    index: Index,
+    heuristics: bool,
+}
+
+/// What a resource says of all its spans.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resource {
+    /// `service.name`; empty where there is none.
+    pub service: Sym,
+    /// `key=value` of the attribute that tells the clock, or the service.
+    pub clock_domain: Sym,
+}
+
+impl Conventions {
+    /// The conventions that come with the program.
+    ///
+    /// # Errors
+    /// None in a program that was tested; the embedded file is read like any other.
+    pub fn embedded() -> Result<Self, ConventionsError> {
+        let rows = Rows::parse("conventions.toml", EMBEDDED)?;
+        Ok(Self { index: Index::new(rows.clone()), rows, heuristics: false })
+    }
+
+    /// These conventions with the rows of a file laid over them: rows of the same id are replaced,
+    /// others come first.
+    ///
+    /// # Errors
+    /// The first trouble in `text`, with `file`, line and key.
+    pub fn with_file(self, file: &str, text: &str) -> Result<Self, ConventionsError> {
+        let rows = self.rows.overlaid(&Rows::parse(file, text)?);
+        Ok(Self { index: Index::new(rows.clone()), rows, ..self })
+    }
+
+    /// Whether generic names (B10) count as grants; they do not unless asked for.
+    #[must_use]
+    pub fn heuristics(self, on: bool) -> Self {
+        Self { heuristics: on, ..self }
+    }
+
+    /// What the attributes of a resource say of its spans.
+    pub fn resource(&self, attributes: &[Attribute<'_>], strings: &mut Interner) -> Resource {
+        let value_of = |key: &str| {
+            attributes.iter().find(|(name, _)| name == key).and_then(|(_, value)| text_of(value))
+        };
+        let service = strings.intern(&value_of("service.name").unwrap_or_default());
+        let clock = CLOCK_KEYS.iter().find_map(|key| Some(format!("{key}={}", value_of(key)?)));
+        let clock_domain = clock.map_or(service, |clock| strings.intern(&clock));
+        Resource { service, clock_domain }
+    }
+}

@@ -13,7 +13,7 @@ use dwindle::tables::{Row, Tables};
 use serde_json::Value;
 
 /// The names of all cases, in order.
-pub(crate) fn names() -> Vec<String> {
+pub fn names() -> Vec<String> {
     let files = std::fs::read_dir("fixtures/cases").expect("fixtures/cases");
     let name = |file: std::io::Result<std::fs::DirEntry>| {
         let file = file.expect("a readable folder").file_name().into_string().expect("UTF-8");
@@ -25,7 +25,7 @@ pub(crate) fn names() -> Vec<String> {
 }
 
 /// The tables of one case.
-pub(crate) fn load(name: &str) -> Tables {
+pub fn load(name: &str) -> Tables {
     let path = format!("fixtures/cases/{name}.expected.json");
     let text = std::fs::read_to_string(&path).expect(&path);
     let document: Value = serde_json::from_str(&text).expect(&path);

@@ -10,22 +10,22 @@ use dwindle::units::{Nanos, UnixNanos};
 
 /// The names of a class's parts.
 #[derive(Clone)]
-pub(crate) struct Shape {
+pub struct Shape {
     /// The class.
-    pub(crate) class: String,
+    pub class: String,
     /// The service at the root.
-    pub(crate) root: String,
+    pub root: String,
     /// The service that it calls.
-    pub(crate) callee: String,
+    pub callee: String,
     /// What it calls it for.
-    pub(crate) operation: String,
+    pub operation: String,
     /// From the origin, if there is a deadline.
-    pub(crate) deadline: Option<Nanos>,
+    pub deadline: Option<Nanos>,
 }
 
 impl Shape {
     /// A checkout with a deadline of a second.
-    pub(crate) fn checkout() -> Self {
+    pub fn checkout() -> Self {
         Self {
             class: "checkout".to_owned(),
             root: "gateway".to_owned(),
@@ -36,12 +36,12 @@ impl Shape {
     }
 
     /// The same without a deadline.
-    pub(crate) fn without_deadline(self) -> Self {
+    pub fn without_deadline(self) -> Self {
         Self { deadline: None, ..self }
     }
 
     /// The same under another class name.
-    pub(crate) fn named(self, class: &str) -> Self {
+    pub fn named(self, class: &str) -> Self {
         Self { class: class.to_owned(), ..self }
     }
 }
@@ -67,7 +67,7 @@ impl Random {
 }
 
 /// A partition of `requests` requests of one shape.
-pub(crate) fn partition(shape: &Shape, requests: u64, seed: u64) -> Tables {
+pub fn partition(shape: &Shape, requests: u64, seed: u64) -> Tables {
     let mut tables = Tables::default();
     let mut random = Random(seed);
     for index in 0..requests {

@@ -1,4 +1,6 @@
-//! What several tests need.
+//! What tests share.
 
-pub(crate) mod case_tables;
-pub(crate) mod made_tables;
+pub mod case_tables;
+pub mod made_tables;
+pub mod raw_span;
+pub mod tables;
