@@ -1,6 +1,8 @@
 //! Reports: what they tell, and how it looks.
 
-use dwindle::distributions::{Merge, Summary};
+use std::collections::BTreeMap;
+
+use dwindle::distributions::{Measure, Merge, Summary};
 use dwindle::report::{self, Format, Options, Problem, RunFacts};
 use dwindle::survey::Facts;
 use dwindle::tables::Severity;
@@ -252,6 +254,87 @@ fn json_keeps_every_nanosecond() {
     assert_eq!(time["rows"][0]["max"]["value"], elapsed);
     assert_eq!(time["rows"][0]["p99"]["value"], serde_json::Value::Null);
     assert_eq!(time["rows"][0]["p99"]["n"], 1);
+}
+
+/// The records of one section of the CSV form, as maps from heads.
+fn section_of(summary: &Summary, section: &str) -> Vec<BTreeMap<String, String>> {
+    let text = render(summary, Format::Csv, 0);
+    let reader = csv::Reader::from_reader(text.as_bytes());
+    let records = reader.into_deserialize::<BTreeMap<String, String>>();
+    let records = records.map(|record| record.expect("a record"));
+    records.filter(|record| record["section"] == section).collect()
+}
+
+fn case(name: &str) -> Summary {
+    let mut summary = Summary::default();
+    summary.add(&case_tables::load(name));
+    summary
+}
+
+#[test]
+fn attempts_are_told_by_ordinal_with_what_was_left_when_each_began() {
+    let attempts = section_of(&case("retry-third-unfundable"), "attempts");
+    let told = |ordinal: u32, measure: &str, statistic: &str| {
+        let of_ordinal = format!("ordinal={ordinal}");
+        let found = attempts.iter().find(|record| {
+            record["scope"].ends_with(&of_ordinal)
+                && record["measure"] == measure
+                && record["statistic"] == statistic
+        });
+        found.expect(&of_ordinal)["value"].clone()
+    };
+    let left = [1, 2, 3].map(|ordinal| told(ordinal, "remaining_at_start_ns", "min"));
+    assert_eq!(left, ["770000000", "520000000", "170000000"]);
+    assert_eq!([1, 2, 3].map(|ordinal| told(ordinal, "unfunded", "")), ["0", "0", "1"]);
+}
+
+#[test]
+fn what_the_budget_was_spent_on_sums_to_what_had_passed() {
+    for name in case_tables::names() {
+        let summary = case(&name);
+        let spent = section_of(&summary, "spent");
+        for (class, of_class) in &summary.classes {
+            let shares = spent.iter().filter(|record| {
+                record["class"].trim_start_matches('\'') == &**class
+                    && record["measure"].starts_with("share_of_")
+            });
+            let sum: i128 = shares.map(|record| record["value"].parse::<i128>().expect("ns")).sum();
+            assert_eq!(sum, of_class.measure(Measure::Elapsed).sum(), "{name}: {class}");
+        }
+    }
+}
+
+#[test]
+fn hops_that_reset_are_ranked_by_what_they_wasted() {
+    let busier = Shape { callee: "fraud".to_owned(), ..Shape::checkout() };
+    let summary = summary([(&Shape::checkout(), 200), (&busier, 2_000)]);
+    let overgrants = section_of(&summary, "overgrants");
+    let wasted = overgrants.iter().filter(|record| record["measure"] == "wasted_ns");
+    let ranked: Vec<(i64, bool)> = wasted
+        .map(|record| {
+            let wasted = record["value"].parse().expect("ns");
+            (wasted, record["scope"].contains("callee=fraud"))
+        })
+        .collect();
+    assert!(matches!(ranked[..], [(most, true), (least, false)] if most > least), "{ranked:?}");
+}
+
+#[test]
+fn callees_stand_below_their_callers_in_the_order_in_which_they_are_entered() {
+    let summary = case("every-hop-resets");
+    let text = render(&summary, Format::Terminal, 120);
+    let tree: Vec<&str> = text
+        .lines()
+        .skip_while(|line| !line.starts_with("Left at each hop"))
+        .skip(3)
+        .take_while(|line| !line.is_empty())
+        .map(|line| {
+            let indent = line.len() - line.trim_start().len();
+            let label = line[indent..].find("  ").expect("a number after the label");
+            &line[..indent + label]
+        })
+        .collect();
+    insta::assert_debug_snapshot!(tree);
 }
 
 #[test]

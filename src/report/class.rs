@@ -27,7 +27,9 @@ const OVERGRANTS: [FindingCode; 2] = [FindingCode::TimeoutReset, FindingCode::Ov
 pub(super) fn section(name: &str, class: &ClassSummary, options: &Options) -> Section {
     let is_overgrant = |code: FindingCode| OVERGRANTS.contains(&code);
     let tables = [
-        Some(outcomes(class)),
+        outcomes(class),
+        deadline_sources(class),
+        tried_again(class),
         blind_spots(class),
         Some(times(class)),
         Some(spent(class, options)),
@@ -56,75 +58,74 @@ pub(super) fn deadline_range(class: &ClassSummary) -> Cell {
 }
 
 fn headline(class: &ClassSummary) -> String {
-    let mut parts = vec![text::counted(class.requests, "request")];
-    parts.push(match class.with_deadline() {
-        0 => "no deadline".to_owned(),
-        _ => format!("deadline {} ms ({})", deadline_range(class).words("", false), sources(class)),
-    });
-    if class.with_deadline() > 0 {
-        let in_time = Cell::Share(class.completed_in_time, class.with_deadline());
-        parts.push(format!("{} completed in time", in_time.words("", false)));
+    let requests = text::counted(class.requests, "request");
+    if class.with_deadline() == 0 {
+        return format!("{requests} · no deadline");
     }
-    let attempts = [
-        (class.retries, "retry", "retries"),
-        (class.hedges, "hedge", "hedges"),
-        (class.unfundable, "unfunded attempt", "unfunded attempts"),
-        (class.layered, "request retried by two layers", "requests retried by two layers"),
-    ];
-    for (count, one, many) in attempts.into_iter().filter(|(count, ..)| *count > 0) {
-        parts.push(format!("{} {}", text::count(count), if count == 1 { one } else { many }));
-    }
-    parts.join(" · ")
+    let deadline = deadline_range(class).words("", false);
+    let in_time = Cell::Share(class.completed_in_time, class.with_deadline()).words("", false);
+    format!("{requests} · deadline {deadline} ms · {in_time} completed in time")
 }
 
-/// Where the deadlines come from; with counts where from several.
-fn sources(class: &ClassSummary) -> String {
-    let from = |source: DeadlineSource| match source {
-        DeadlineSource::Contract => "contract",
-        DeadlineSource::Declared => "declared on the root span",
-        DeadlineSource::None => "none",
-    };
-    let is_one = class.deadline_sources.len() == 1;
-    let told = |(&source, &n): (&DeadlineSource, &u64)| {
-        if is_one {
-            from(source).to_owned()
-        } else {
-            format!("{} {}", text::count(n), from(source))
-        }
-    };
-    let sources: Vec<String> = class.deadline_sources.iter().map(told).collect();
-    sources.join(", ")
-}
-
-fn outcomes(class: &ClassSummary) -> Table {
-    let row = |(outcome, &count): (&TerminalOutcome, &u64)| {
-        Row::new("outcome", outcome.name(), vec![Cell::Share(count, class.requests)])
-    };
-    Table {
-        id: "outcomes",
-        title: "Outcomes".to_owned(),
+/// Counts on one line; those that are quiet are for machines.
+fn line(
+    (id, title): (&'static str, &str),
+    column: Column,
+    rows: impl Iterator<Item = Row>,
+) -> Option<Table> {
+    let rows: Vec<Row> = rows.collect();
+    (!rows.is_empty()).then(|| Table {
+        id,
+        title: title.to_owned(),
         layout: Layout::Line,
-        columns: vec![Column::new("share", "requests", "")],
-        rows: class.outcomes.iter().map(row).collect(),
+        columns: vec![column],
+        rows,
         ..Table::default()
-    }
+    })
+}
+
+fn shares<'a, N: Copy + 'a>(
+    id: (&'static str, &str),
+    key: &'static str,
+    class: &ClassSummary,
+    counts: impl Iterator<Item = (&'a N, &'a u64)>,
+    name: fn(N) -> &'static str,
+) -> Option<Table> {
+    let row = |(named, &count): (&N, &u64)| {
+        Row::new(key, name(*named), vec![Cell::Share(count, class.requests)])
+    };
+    line(id, Column::new("share", "requests", ""), counts.map(row))
+}
+
+fn outcomes(class: &ClassSummary) -> Option<Table> {
+    let counts = class.outcomes.iter();
+    shares(("outcomes", "Outcomes"), "outcome", class, counts, TerminalOutcome::name)
+}
+
+fn deadline_sources(class: &ClassSummary) -> Option<Table> {
+    let id = ("deadline_sources", "Deadline from");
+    let table = shares(id, "source", class, class.deadline_sources.iter(), DeadlineSource::name);
+    table.filter(|_| class.with_deadline() > 0)
 }
 
 /// What the traces of the class cannot tell. That there is no deadline is said elsewhere, once.
 fn blind_spots(class: &ClassSummary) -> Option<Table> {
     let spots = class.blind_spots.iter().filter(|(spot, _)| **spot != BlindSpot::NoDeadline);
-    let row = |(spot, &count): (&BlindSpot, &u64)| {
-        Row::new("blind_spot", spot.name(), vec![Cell::Share(count, class.requests)])
-    };
-    let rows: Vec<Row> = spots.map(row).collect();
-    (!rows.is_empty()).then(|| Table {
-        id: "blind_spots",
-        title: "Blind spots".to_owned(),
-        layout: Layout::Line,
-        columns: vec![Column::new("share", "requests", "")],
-        rows,
-        ..Table::default()
-    })
+    shares(("blind_spots", "Blind spots"), "blind_spot", class, spots, BlindSpot::name)
+}
+
+fn tried_again(class: &ClassSummary) -> Option<Table> {
+    let counts = [
+        ("retries", "retries", class.retries),
+        ("hedges", "hedges", class.hedges),
+        ("unfunded_attempts", "attempts without enough left", class.unfundable),
+        ("layered_requests", "requests retried by two layers", class.layered),
+    ];
+    let rows = counts.into_iter().map(|(name, label, count)| Row {
+        is_quiet: count == 0,
+        ..Row::new("kind", name, vec![Cell::Count(count)]).labelled(label)
+    });
+    line(("tried_again", "Tried again"), Column::new("count", "count", ""), rows)
 }
 
 fn measure_table(

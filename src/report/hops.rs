@@ -171,27 +171,41 @@ pub(super) fn queues(class: &ClassSummary, options: &Options) -> Option<Table> {
     })
 }
 
-/// What hops were given, compared with what was left: a column for each verdict that occurs.
+/// What hops below the origin were given, compared with what was left: a column for each verdict
+/// that occurs, those that are worth a look last to go.
 pub(super) fn grants(class: &ClassSummary, options: &Options) -> Option<Table> {
-    let granted: Vec<_> =
-        in_path_order(class).into_iter().filter(|(_, _, hop)| hop.granted > 0).collect();
+    let mut granted = in_path_order(class);
+    granted.retain(|(_, place, hop)| place.depth > 0 && hop.granted > 0);
     let count = |hop: &HopSummary, verdict| hop.verdicts.get(&verdict).copied().unwrap_or(0);
     let occurs = |verdict: &Verdict| granted.iter().any(|(_, _, hop)| count(hop, *verdict) > 0);
     let verdicts: Vec<Verdict> = Verdict::ALL.iter().copied().filter(occurs).collect();
-    let mut columns = vec![Column::new("n", "hops", ""), Column::new("granted", "granted", "")];
-    columns.extend(verdicts.iter().map(|verdict| Column::new(verdict.name(), verdict.name(), "")));
+    let mut columns = vec![Column::new("n", "hops", "")];
+    columns.extend(verdicts.iter().map(|verdict| {
+        let column = Column::new(&verdict.name().replace('_', " "), verdict.name(), "");
+        match verdict {
+            Verdict::Reset | Verdict::Overgrant => column,
+            Verdict::ReserveInvading | Verdict::Expired | Verdict::Undeclared => column.ranked(1),
+            Verdict::Propagated | Verdict::Tightened => column.ranked(2),
+            _ => column.ranked(3),
+        }
+    }));
     let rest = rest_of(granted.len(), options);
-    let row = |&(_, place, hop): &(usize, &Place, &HopSummary)| {
-        let mut cells = vec![Cell::Count(hop.hops), Cell::Share(hop.granted, hop.hops)];
-        cells.extend(verdicts.iter().map(|&verdict| Cell::Count(count(hop, verdict))));
-        Row { label: words::call(&place.call), keys: keys(place), cells, ..Row::default() }
+    let row = |(_, place, hop): Ordered<'_>| Row {
+        label: words::call(&place.call),
+        keys: keys(place),
+        cells: std::iter::once(hop.hops)
+            .chain(verdicts.iter().map(|&verdict| count(hop, verdict)))
+            .map(Cell::Count)
+            .collect(),
+        ..Row::default()
     };
-    (!granted.is_empty()).then(|| Table {
+    let rows: Vec<Row> = busiest(granted.clone(), options.rows).into_iter().map(row).collect();
+    (!rows.is_empty()).then(|| Table {
         id: "grants",
         title: "Time given to hops, compared with what was left".to_owned(),
         head: "hop",
         columns,
-        rows: granted.iter().take(options.rows).map(row).collect(),
+        rows,
         rest,
         ..Table::default()
     })

@@ -26,7 +26,7 @@ pub(super) fn render(report: &Report) -> String {
 
 fn push_table(lines: &mut Vec<String>, table: &Table) {
     if table.layout == Layout::Line {
-        lines.push(format!("{}: {}", escape(&table.title), escape(&table.rows_in_words())));
+        lines.extend(table.in_one_line().map(|line| escape(&line)));
         return;
     }
     let columns: Vec<(usize, &Column)> =

@@ -146,13 +146,14 @@ pub enum Cell {
 }
 
 impl Table {
-    /// All rows on one line: labels and cells.
-    pub fn rows_in_words(&self) -> String {
+    /// All rows on one line, after the title: labels and cells. `None` if nobody would read it.
+    pub fn in_one_line(&self) -> Option<String> {
         let words = |row: &Row| {
             let cells = row.cells.iter().map(|cell| cell.words("", false));
             std::iter::once(row.label.clone()).chain(cells).collect::<Vec<_>>().join(" ")
         };
-        self.rows.iter().map(words).collect::<Vec<_>>().join(" · ")
+        let rows: Vec<String> = self.rows.iter().filter(|row| !row.is_quiet).map(words).collect();
+        (!rows.is_empty()).then(|| format!("{}: {}", self.title, rows.join(" · ")))
     }
 }
 

@@ -68,8 +68,9 @@ impl Page {
     }
 
     fn line(&self, out: &mut String, table: &Table) {
-        let line = format!("{}: {}", table.title, table.rows_in_words());
-        push_wrapped(out, &line, self.room);
+        if let Some(line) = table.in_one_line() {
+            push_wrapped(out, &line, self.room);
+        }
     }
 
     fn grid(&self, out: &mut String, table: &Table) {
