@@ -1,7 +1,7 @@
 //! One request class in detail: where its budget went, and what is wrong with it.
 
 use super::model::{Block, Cell, Column, Layout, Row, Section, Table};
-use super::{Options, hops, percentiles, text, words};
+use super::{Options, attempts, hops, percentiles, text, words};
 use crate::distributions::{ClassSummary, FindingSummary, Measure, Name, Place, Sample};
 use crate::stats::Quantile;
 use crate::tables::{BadSide, BlindSpot, Category, DeadlineSource, FindingCode, TerminalOutcome};
@@ -37,7 +37,7 @@ pub(super) fn section(name: &str, class: &ClassSummary, options: &Options) -> Se
         hops::remaining(class, options),
         hops::entered(class, options),
         hops::queues(class, options),
-        hops::attempts(class, options),
+        attempts::table(class, options),
         late(class),
         hops::grants(class, options),
         findings("overgrants", "Hops given more than was left", class, is_overgrant, options),
@@ -167,46 +167,62 @@ fn times(class: &ClassSummary) -> Table {
     measure_table(("time", "Time"), class, &TIMES, side)
 }
 
-/// Where the time went, as a share of the budgets where every request has one.
+/// What time on the path is a share of.
+struct Basis {
+    title: &'static str,
+    head: &'static str,
+    measure: &'static str,
+    whole_ns: i128,
+}
+
+impl Basis {
+    /// The budgets where every request has one, else what had passed.
+    fn of(class: &ClassSummary) -> Self {
+        if class.with_deadline() == class.requests {
+            Self {
+                title: "Where the budget went: own time on the consumption path",
+                head: "of budget",
+                measure: "share_of_budget",
+                whole_ns: class.measure(Measure::BudgetAtOrigin).sum(),
+            }
+        } else {
+            Self {
+                title: "Where the time went: own time on the consumption path",
+                head: "of elapsed",
+                measure: "share_of_elapsed",
+                whole_ns: class.measure(Measure::Elapsed).sum(),
+            }
+        }
+    }
+}
+
+/// Where the time from origin to root end went. A request without a segment spent nothing there.
 fn spent(class: &ClassSummary, options: &Options) -> Table {
-    let all_bounded = class.with_deadline() == class.requests;
-    let (basis, whole) = if all_bounded {
-        ("of budget", class.measure(Measure::BudgetAtOrigin).sum())
-    } else {
-        ("of elapsed", class.measure(Measure::Elapsed).sum())
-    };
+    let basis = Basis::of(class);
     let n = usize::try_from(class.requests).unwrap_or(usize::MAX);
-    let mut spent: Vec<_> =
+    let side = percentiles::side_of(Measure::Elapsed);
+    let mut spent: Vec<(i128, &(Name, Category), &Sample)> =
         class.spent.iter().map(|(key, sample)| (sample.sum(), key, sample)).collect();
     spent.sort_by(|(sum, key, _), (other, other_key, _)| {
         other.cmp(sum).then_with(|| key.cmp(other_key))
     });
     let rest = rest_of(spent.len(), options);
-    let side = percentiles::side_of(Measure::Elapsed);
-    let mut columns = vec![
-        Column::name("on"),
-        Column::new(basis, if all_bounded { "share_of_budget" } else { "share_of_elapsed" }, ""),
-    ];
-    columns.extend(percentiles::columns(side, "spent_ns", n).into_iter().skip(1));
-    let row = |(sum, (service, category), sample): (i128, &(_, Category), &Sample)| {
-        let service: &Name = service;
-        let mut cells = vec![Cell::Text(category.name().to_owned()), Cell::TimeShare(sum, whole)];
+    let row = |(sum, (service, category), sample): (i128, &(Name, Category), &Sample)| {
+        let category = category.name().to_owned();
+        let mut cells = vec![Cell::Text(category.clone()), Cell::TimeShare(sum, basis.whole_ns)];
         cells.extend(percentiles::cells(side, &sample.sorted_of(n)).into_iter().skip(1));
         Row {
             label: words::named(Some(service)).to_owned(),
-            keys: vec![("service", service.to_string()), ("category", category.name().to_owned())],
+            keys: vec![("service", service.to_string()), ("category", category)],
             cells,
             ..Row::default()
         }
     };
+    let mut columns = vec![Column::name("on"), Column::new(basis.head, basis.measure, "")];
+    columns.extend(percentiles::columns(side, "spent_ns", n).into_iter().skip(1));
     Table {
         id: "spent",
-        title: if all_bounded {
-            "Where the budget went: own time on the consumption path, origin to root end"
-        } else {
-            "Where the time went: own time on the consumption path, origin to root end"
-        }
-        .to_owned(),
+        title: basis.title.to_owned(),
         head: "service",
         columns,
         rows: spent.into_iter().take(options.rows).map(row).collect(),

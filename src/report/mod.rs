@@ -1,6 +1,7 @@
 //! What people read: one [`Report`] built from distributions and facts of the run, and a renderer
 //! for each [`Format`] that adds nothing to it.
 
+mod attempts;
 mod class;
 mod csv;
 mod hops;
