@@ -74,8 +74,8 @@ pub(super) fn section(summary: &Summary, classes: &Classes<'_>, facts: &RunFacts
     let folded = with.0 + without.0;
     if folded > 0 {
         blocks.push(Block::Note(format!(
-            "{} of few requests each are told together. If ids or paths stand in span names, join \
-             them by globs in a contract: match = {{ operation = \"GET /items/*\" }}.",
+            "Told together: {} of fewer requests. If ids or paths stand in span names, join them by \
+             globs in a contract: match = {{ operation = \"GET /items/*\" }}.",
             text::counted(folded, "more class"),
         )));
     }
