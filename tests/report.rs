@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use dwindle::distributions::{Measure, Merge, Summary};
 use dwindle::report::{self, Format, Options, Problem, RunFacts};
-use dwindle::survey::Facts;
 use dwindle::tables::Severity;
 use dwindle::units::{Nanos, UnixNanos};
 use unicode_width::UnicodeWidthStr;
@@ -22,16 +21,14 @@ fn facts() -> RunFacts {
         spans_read: 12_034,
         spans_admitted: 12_030,
         spans_rejected: 4,
-        survey: Facts {
-            traces: 3_000,
-            window: Some((
-                UnixNanos::from_nanos(1_700_000_000_000_000_000),
-                UnixNanos::from_nanos(1_700_000_060_500_000_000),
-            )),
-            wordless_clients: 12,
-            clients: 3_750,
-            span_links: 7,
-        },
+        traces: 3_000,
+        window: Some((
+            UnixNanos::from_nanos(1_700_000_000_000_000_000),
+            UnixNanos::from_nanos(1_700_000_060_500_000_000),
+        )),
+        wordless_clients: 12,
+        clients: 3_750,
+        span_links: 7,
         problems: vec![Problem {
             severity: Severity::Loss,
             code: "bad-span-id".to_owned(),
@@ -353,7 +350,7 @@ fn a_hop_without_any_budget_is_absent_and_not_zero() {
 fn times_have_three_significant_digits_in_milliseconds() {
     let shown = |nanos: i64| {
         let window = Some((UnixNanos::from_nanos(0), UnixNanos::from_nanos(nanos)));
-        let facts = RunFacts { survey: Facts { window, ..facts().survey }, ..facts() };
+        let facts = RunFacts { window, ..facts() };
         let options = Options::for_format(Format::Terminal);
         let text = report::build(&shop(), &facts, &options).render(Format::Terminal, 80, false);
         let line = text.lines().find(|line| line.starts_with("observation window, ms"));

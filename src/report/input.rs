@@ -43,13 +43,13 @@ fn workload(summary: &Summary, facts: &RunFacts) -> Table {
         count("edges", "edges between services", summary.edges.len() as u64),
         count("classes", "request classes", summary.classes.len() as u64),
         count("requests", "requests", requests),
-        count("traces", "traces", facts.survey.traces),
+        count("traces", "traces", facts.traces),
         count("spans_read", "spans read", facts.spans_read),
         count("spans_admitted", "spans admitted", facts.spans_admitted),
         count("spans_rejected", "spans rejected", facts.spans_rejected),
-        count("span_links", "span links, not followed", facts.survey.span_links),
+        count("span_links", "span links, not followed", facts.span_links),
     ];
-    if let Some((first, last)) = facts.survey.window {
+    if let Some((first, last)) = facts.window {
         let window = last - first;
         let nanos = u128::try_from(window.as_nanos()).unwrap_or(0);
         let rate = text::rate(u128::from(requests) * 1_000_000_000, nanos);
@@ -105,7 +105,7 @@ fn edges(summary: &Summary, options: &Options) -> Option<Table> {
 fn coverage(summary: &Summary, facts: &RunFacts) -> Table {
     let with_deadline = summary.classes.values().map(ClassSummary::with_deadline).sum();
     let coverage = &summary.coverage;
-    let with_a_word = facts.survey.clients.saturating_sub(facts.survey.wordless_clients);
+    let with_a_word = facts.clients.saturating_sub(facts.wordless_clients);
     let row = |name, label, (part, whole), missing: &str| {
         let missing = Cell::Text(missing.to_owned());
         let cells = vec![Cell::Count(part), Cell::Count(whole), Cell::Share(part, whole), missing];
@@ -139,7 +139,7 @@ fn coverage(summary: &Summary, facts: &RunFacts) -> Table {
         row(
             "client_outcomes",
             "clients that ended with a word",
-            (with_a_word, facts.survey.clients),
+            (with_a_word, facts.clients),
             "leaving is told by the server's end",
         ),
     ];
@@ -175,8 +175,7 @@ fn blind_spots(summary: &Summary, facts: &RunFacts) -> Option<Table> {
         .iter()
         .map(|(spot, count)| row(spot.name(), *count, words::blind_spot(*spot)))
         .collect();
-    let touching =
-        facts.survey.window.map_or(0, |(first, last)| summary.extents.touching(first, last));
+    let touching = facts.window.map_or(0, |(first, last)| summary.extents.touching(first, last));
     if touching > 0 {
         rows.push(row("window_edge", touching, "at the window's edge; may be cut off"));
     }

@@ -18,8 +18,8 @@ mod words;
 use crate::distributions::Summary;
 use crate::names::names;
 use crate::span::Interner;
-use crate::survey::Facts;
 use crate::tables::{ProblemRow, Severity};
+use crate::units::UnixNanos;
 pub use model::Report;
 
 /// Version of the JSON and CSV forms. It changes when a name or a meaning does.
@@ -73,8 +73,16 @@ pub struct RunFacts {
     pub spans_admitted: u64,
     /// Those that were not.
     pub spans_rejected: u64,
-    /// What is known of all spans together.
-    pub survey: Facts,
+    /// Traces.
+    pub traces: u64,
+    /// First start and last end of all spans.
+    pub window: Option<(UnixNanos, UnixNanos)>,
+    /// CLIENT spans that ended without a word.
+    pub wordless_clients: u64,
+    /// All CLIENT spans.
+    pub clients: u64,
+    /// Span links, which are counted and not followed.
+    pub span_links: u64,
     /// Trouble in the input.
     pub problems: Vec<Problem>,
 }

@@ -86,11 +86,11 @@ pub(super) fn section(summary: &Summary, classes: &Classes<'_>, facts: &RunFacts
 fn what_was_read(classes: &Classes<'_>, facts: &RunFacts) -> String {
     let mut parts = vec![
         text::counted(classes.requests, "request"),
-        text::counted(facts.survey.traces, "trace"),
+        text::counted(facts.traces, "trace"),
         text::counted(facts.spans_admitted, "span"),
         listed(facts),
     ];
-    if let Some((first, last)) = facts.survey.window {
+    if let Some((first, last)) = facts.window {
         let length = text::millis(i128::from((last - first).as_nanos()));
         parts.push(format!("{length} ms from {}", text::instant(first)));
     }
