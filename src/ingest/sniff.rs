@@ -3,9 +3,9 @@
 use super::format::{Format, Payload};
 use super::json::JsonError;
 use super::otlp_json::{self, Signals};
-use super::otlp_proto;
 use super::source::Compression;
 use super::stream::{Cut, Framing};
+use crate::otlp::shape;
 
 /// A byte order mark says nothing in UTF-8, but some tools write one.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -27,7 +27,7 @@ pub(crate) fn sniff(start: &[u8]) -> Option<(Format, usize)> {
     if let Some((payload, is_packed)) = frames(start, Framing::FixedFrames) {
         return Some((Format { framing: Framing::FixedFrames, payload, is_packed }, 0));
     }
-    if otlp_proto::looks_like_message(start) {
+    if shape::looks_like_message(start) {
         let framing = Framing::Fields;
         return Some((Format { framing, payload: Payload::Protobuf, is_packed: false }, 0));
     }
@@ -112,6 +112,6 @@ fn payload(content: &[u8]) -> Option<Payload> {
     if otlp_json::probe(content).0.any() {
         Some(Payload::Json)
     } else {
-        otlp_proto::looks_like_message(content).then_some(Payload::Protobuf)
+        shape::looks_like_message(content).then_some(Payload::Protobuf)
     }
 }

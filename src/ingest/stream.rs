@@ -206,6 +206,8 @@ impl Chunk {
             counters
                 .pass(self.framing, self.bytes.get(bounds.start..bounds.end).unwrap_or_default());
             let content = self.bytes.get(bounds.content..bounds.end).unwrap_or_default();
+            // A line that is cut off must not look damaged at its end.
+            let content = content.strip_suffix(b"\n").filter(|_| self.framing == Framing::Lines).unwrap_or(content);
             let header = (bounds.content - bounds.start) as u64;
             (content, Place { byte: place.byte.map(|byte| byte + header), ..place })
         })

@@ -71,6 +71,11 @@ fn published_otlp_json_lines_count_equal_the_independent_readers() {
 }
 
 #[test]
+fn published_otlp_protobuf_counts_equal_the_independent_readers() {
+    equals_facts("otlp-proto/");
+}
+
+#[test]
 fn published_files_of_no_format_are_refused_by_name() {
     let Some(corpus) = corpus() else { return };
     for (file, _) in files_of(&corpus, "other/") {

@@ -1,3 +1,5 @@
 //! Reading: formats, encodings, trouble.
 
 mod corpus;
+mod json;
+mod support;
