@@ -165,6 +165,13 @@ impl Default for Harvest {
 }
 
 impl Harvest {
+    /// What an empty file gives.
+    pub(crate) fn of_empty(file: usize) -> Self {
+        let mut found = Found::default();
+        found.ledger.note(Code::EmptyFile, 1, Place::default(), Place::default);
+        Self { files: BTreeMap::from([(file, found)]), ..Self::default() }
+    }
+
     /// How many spans of `file` this worker has met.
     pub(crate) fn spans_read(&self, file: usize) -> u64 {
         self.files.get(&file).map_or(0, |found| found.read)

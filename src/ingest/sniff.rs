@@ -1,6 +1,6 @@
 //! Tells what a stream is by its first bytes, never by its name.
 
-use super::format::{Format, Payload};
+use super::format::{self, Format, Payload};
 use super::json::JsonError;
 use super::otlp_json::{self, Signals};
 use super::source::Compression;
@@ -103,7 +103,8 @@ fn frames(start: &[u8], framing: Framing) -> Option<(Payload, bool)> {
 /// What a frame holds, of which the end may be missing.
 fn frame(content: &[u8]) -> Option<(Payload, bool)> {
     if Compression::of(content) == Compression::Zstd {
-        return payload(&super::format::unpack(content).0).map(|payload| (payload, true));
+        let unpacked = format::unpack(content).unwrap_or_else(|before| before);
+        return payload(&unpacked).map(|payload| (payload, true));
     }
     payload(content).map(|payload| (payload, false))
 }

@@ -2,7 +2,7 @@
 //! (resources, scopes, records); this tells them from other data and from one another by what
 //! their fields look like.
 
-use super::wire::{Fields, Message, Value, varint};
+use super::wire::{Fields, Message, Value, WireError, varint};
 
 /// What the records below one resource are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,25 +16,35 @@ pub enum Signal {
 /// How many entries and fields are looked at.
 const LOOK: usize = 8;
 
-/// The number, content and wire type of the field at the start of `bytes`, and what follows. Its
-/// end may be missing: then the content is what is there.
-fn first_field(bytes: &[u8]) -> Option<(u32, u8, &[u8], &[u8])> {
-    let (tag, tag_len) = varint(bytes).ok()?;
-    let number = u32::try_from(tag >> 3).ok().filter(|&number| number > 0)?;
-    let bytes = bytes.get(tag_len..)?;
-    let (skip, len) = match tag & 7 {
-        0 => (0, varint(bytes).map_or(bytes.len(), |(_, len)| len)),
+/// A field of which the end may be missing.
+struct Glimpse<'a> {
+    number: u32,
+    wire_type: u8,
+    /// Its content, as far as it is there.
+    content: &'a [u8],
+    /// What follows it.
+    rest: &'a [u8],
+}
+
+/// The field at the start of `bytes`.
+fn glimpse(bytes: &[u8]) -> Result<Glimpse<'_>, WireError> {
+    let (tag, tag_len) = varint(bytes)?;
+    let number = u32::try_from(tag >> 3).map_err(|_| WireError::Damaged)?;
+    let bytes = bytes.get(tag_len..).unwrap_or_default();
+    let wire_type = (tag & 7) as u8;
+    let (skip, len) = match wire_type {
+        0 => (0, varint(bytes)?.1),
         1 => (0, 8),
         2 => {
-            let (len, len_len) = varint(bytes).ok()?;
-            (len_len, usize::try_from(len).ok()?)
+            let (len, len_len) = varint(bytes)?;
+            (len_len, usize::try_from(len).map_err(|_| WireError::Damaged)?)
         }
         5 => (0, 4),
-        _ => return None,
+        _ => return Err(WireError::Damaged),
     };
-    let bytes = bytes.get(skip..)?;
+    let bytes = bytes.get(skip..).unwrap_or_default();
     let (content, rest) = bytes.split_at(len.min(bytes.len()));
-    Some((number, (tag & 7) as u8, content, rest))
+    Ok(Glimpse { number, wire_type, content, rest })
 }
 
 /// Whether all fields of `bytes` that are looked at suit `suits`; the end may be missing.
@@ -44,25 +54,26 @@ fn all_fields(bytes: &[u8], suits: impl Fn(u32, u8, &[u8]) -> bool) -> bool {
         if rest.is_empty() {
             break;
         }
-        let Some((number, wire_type, content, behind)) = first_field(rest) else { return false };
-        if !suits(number, wire_type, content) {
-            return false;
+        match glimpse(rest) {
+            Ok(field) if suits(field.number, field.wire_type, field.content) => rest = field.rest,
+            Ok(_) | Err(WireError::Damaged) => return false,
+            Err(WireError::CutOff) => break,
         }
-        rest = behind;
     }
     true
 }
 
-/// Whether `bytes` start like an OTLP message of any signal, with anything in it. Their end may be
-/// missing.
+/// Whether `bytes` start like an OTLP message of any signal: the first entry with anything in it
+/// decides. Their end may be missing.
 pub fn looks_like_message(bytes: &[u8]) -> bool {
-    let is_entry = |number, wire_type, content: &[u8]| {
-        number == 1 && wire_type == 2 && all_fields(content, is_resource_or_scope)
-    };
-    let has_content = |bytes: &[u8]| {
-        first_field(bytes).is_some_and(|(_, _, content, rest)| !content.is_empty() || !rest.is_empty())
-    };
-    has_content(bytes) && all_fields(bytes, is_entry)
+    let mut rest = bytes;
+    while let Ok(Glimpse { number: 1, wire_type: 2, content, rest: behind }) = glimpse(rest) {
+        if !content.is_empty() {
+            return all_fields(content, is_resource_or_scope);
+        }
+        rest = behind;
+    }
+    false
 }
 
 /// A field of `ResourceSpans` and its like.

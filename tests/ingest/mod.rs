@@ -2,4 +2,6 @@
 
 mod corpus;
 mod json;
+mod protobuf;
+mod reference;
 mod support;
