@@ -3,5 +3,7 @@
 mod corpus;
 mod json;
 mod protobuf;
+mod random;
 mod reference;
+mod sources;
 mod support;

@@ -115,3 +115,27 @@ impl Drop for Folder {
         std::fs::remove_dir_all(&self.0).unwrap();
     }
 }
+
+/// Everything that is known of each span, one a line, sorted; independent of interners.
+pub(super) fn everything(read: &Ingested) -> Vec<String> {
+    let mut lines = Vec::new();
+    for partition in &read.partitions {
+        for span in &partition.rows {
+            let text = |sym| partition.strings.get(sym).to_owned();
+            let grant = span.grant.map(|grant| (grant.value, grant.kind, text(grant.key)));
+            lines.push(format!(
+                "{:?}",
+                (
+                    (span.trace_id, span.span_id, span.parent_span_id, span.kind),
+                    (text(span.service), text(span.clock_domain), text(span.operation)),
+                    (span.start, span.end, span.outcome, span.http_status, span.flags),
+                    (grant, span.allowance, span.attempt_ordinal, span.links),
+                    (span.queued_before, span.waited_inside, span.route_operation.map(text)),
+                    (span.target.map(text), span.peer_service.map(text)),
+                )
+            ));
+        }
+    }
+    lines.sort();
+    lines
+}
