@@ -1,6 +1,7 @@
 //! dwindle: where a request's deadline went.
 
 pub mod budget;
+pub mod config_error;
 pub mod contract;
 pub mod conventions;
 pub mod ingest;

@@ -266,12 +266,7 @@ impl Span {
             })
             .then_with(|| {
                 let rest = |span: &Self| {
-                    [
-                        Some(span.clock_domain),
-                        span.route_operation,
-                        span.target,
-                        span.peer_service,
-                    ]
+                    [Some(span.clock_domain), span.route_operation, span.target, span.peer_service]
                 };
                 rest(self).map(text).cmp(&rest(other).map(text))
             })

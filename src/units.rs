@@ -73,9 +73,8 @@ impl Nanos {
         }
         let mut total: i64 = 0;
         while !rest.is_empty() {
-            let number_len = rest
-                .find(|c: char| !(c.is_ascii_digit() || c == '.'))
-                .ok_or(ParseDurationError)?;
+            let number_len =
+                rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).ok_or(ParseDurationError)?;
             let (number, tail) = rest.split_at(number_len);
             let unit_len =
                 tail.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(tail.len());
@@ -125,7 +124,9 @@ pub struct ParseDurationError;
 
 impl fmt::Display for ParseDurationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("expected a duration such as \"800ms\", \"1.5s\" or \"1m30s\" (ns, us, ms, s, m, h)")
+        f.write_str(
+            "expected a duration such as \"800ms\", \"1.5s\" or \"1m30s\" (ns, us, ms, s, m, h)",
+        )
     }
 }
 

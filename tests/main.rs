@@ -1,3 +1,11 @@
 //! All tests, black box: one binary.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    unreachable_pub,
+    reason = "a test fails by panicking, and its helpers are nobody's interface"
+)]
 
+mod conventions;
 mod ingest;
+mod support;

@@ -7,11 +7,11 @@ mod schema;
 
 pub use cell::Cell;
 pub use rows::{
-    AttemptKind, AttemptRow, Blame, BlindSpot, BlindSpots, Category, Certainty, DeadlineSource, Evidence, FindingCode,
-    FindingRow, Funding, HopRow, ProblemRow, RequestRow, SegmentRow, Severity, TerminalOutcome,
-    Verdict,
+    AttemptKind, AttemptRow, Blame, BlindSpot, BlindSpots, Category, Certainty, DeadlineSource,
+    Evidence, FindingCode, FindingRow, Funding, HopRow, ProblemRow, RequestRow, SegmentRow,
+    Severity, TerminalOutcome, Verdict,
 };
-pub use schema::{BadSide, Column, ReadError, Row, SCHEMA_VERSION, Table, TABLES};
+pub use schema::{BadSide, Column, ReadError, Row, SCHEMA_VERSION, TABLES, Table};
 
 use crate::span::Interner;
 
