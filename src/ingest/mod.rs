@@ -28,7 +28,7 @@ use crate::span::{Interner, Spans};
 use crate::tables::ProblemRow;
 use admit::{Harvest, Record};
 use format::{Format, WHAT_WE_READ};
-pub use inspect::FileInspection;
+pub use inspect::{Evidence, FileInspection};
 use problems::Code;
 pub use source::Compression;
 use source::Input;
@@ -250,7 +250,7 @@ fn read_file(
     if stream.start().is_empty() && stream.broken().is_none() {
         return Ok((facts, vec![Harvest::of_empty(file)]));
     }
-    let Some((format, skip)) = sniff::sniff(stream.start()) else {
+    let Some(format) = sniff::sniff(stream.start()) else {
         let file = input.name.clone();
         return Err(match stream.broken() {
             Some(_) => IngestError::NotDecompressed { file, compression },
@@ -258,9 +258,8 @@ fn read_file(
         });
     };
     facts.format = Some(format.name());
-    let harvests =
-        read_chunks(stream, format, skip, file, conventions, progress).map_err(failed)?;
-    facts.bytes = harvests.iter().map(|(_, bytes)| bytes).sum::<u64>() + skip as u64;
+    let harvests = read_chunks(stream, format, file, conventions, progress).map_err(failed)?;
+    facts.bytes = harvests.iter().map(|(_, bytes)| bytes).sum();
     progress.file_done();
     Ok((facts, harvests.into_iter().map(|(harvest, _)| harvest).collect()))
 }
@@ -269,13 +268,12 @@ fn read_file(
 fn read_chunks(
     stream: Stream<impl Read + Send>,
     format: Format,
-    skip: usize,
     file: usize,
     conventions: &Conventions,
     progress: &dyn Progress,
 ) -> io::Result<Vec<(Harvest, u64)>> {
     stream
-        .chunks(format.framing, skip)
+        .chunks(format.framing)
         .par_bridge()
         .try_fold(
             || (Harvest::default(), 0),

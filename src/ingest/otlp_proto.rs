@@ -29,7 +29,9 @@ pub(crate) fn read(bytes: &[u8], desk: &mut Desk<'_>) {
         let offset = fields.position();
         let outcome = match fields.next() {
             None => break,
-            Some(Ok((number, wire::Value::Bytes(entry)))) if TracesField::from_number(number).is_some() => {
+            Some(Ok((number, wire::Value::Bytes(entry))))
+                if TracesField::from_number(number).is_some() =>
+            {
                 let signal = shape::signal(entry.bytes);
                 signals.push(signal);
                 if signal == Signal::Traces { reader.resource_spans(entry) } else { Ok(()) }
@@ -73,7 +75,7 @@ impl Reader<'_, '_> {
                 ResourceSpansField::from_number(number)
                 && let Some(message) = self.message(value, message.at)
             {
-                self.scope_spans(message, &resource)?;
+                self.scope_spans(message, resource)?;
             }
         }
         Ok(())
@@ -94,7 +96,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    fn scope_spans(&mut self, message: Message<'_>, resource: &Resource) -> Result<()> {
+    fn scope_spans(&mut self, message: Message<'_>, resource: Resource) -> Result<()> {
         for field in Fields::new(message) {
             let (number, value) = field?;
             match ScopeSpansField::from_number(number) {
@@ -110,7 +112,7 @@ impl Reader<'_, '_> {
     }
 
     /// One span. Where it is damaged it alone is lost: its neighbours' bounds are known.
-    fn span(&mut self, message: Message<'_>, resource: &Resource) {
+    fn span(&mut self, message: Message<'_>, resource: Resource) {
         let mut draft = Draft::new();
         for field in Fields::new(message) {
             let outcome = field.and_then(|(number, value)| match SpanField::from_number(number) {
@@ -146,7 +148,9 @@ impl Reader<'_, '_> {
             }
             (SpanField::Name, wire::Value::Bytes(text)) => draft.raw.name = self.text(text),
             (SpanField::Kind, wire::Value::Varint(number)) => draft.raw.kind = kind(number),
-            (SpanField::Start, wire::Value::Fixed64(time)) => draft.set_start(i64::try_from(time).ok()),
+            (SpanField::Start, wire::Value::Fixed64(time)) => {
+                draft.set_start(i64::try_from(time).ok());
+            }
             (SpanField::End, wire::Value::Fixed64(time)) => draft.set_end(i64::try_from(time).ok()),
             (SpanField::Attributes, value) => {
                 self.attribute(value, at, &mut draft.raw.attributes)?;
@@ -242,7 +246,9 @@ impl Reader<'_, '_> {
                 (Some(ValueField::Double), wire::Value::Fixed64(bits)) => {
                     Value::Double(f64::from_bits(bits))
                 }
-                (Some(ValueField::Array), wire::Value::Bytes(list)) if list_depth < MAX_LIST_DEPTH => {
+                (Some(ValueField::Array), wire::Value::Bytes(list))
+                    if list_depth < MAX_LIST_DEPTH =>
+                {
                     self.list(list, list_depth)?
                 }
                 _ => Value::Other,

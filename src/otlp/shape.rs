@@ -78,7 +78,8 @@ pub fn looks_like_message(bytes: &[u8]) -> bool {
 
 /// A field of `ResourceSpans` and its like.
 fn is_resource_or_scope(number: u32, wire_type: u8, content: &[u8]) -> bool {
-    let is_resource = |number, wire_type, _: &[u8]| matches!((number, wire_type), (1 | 3, 2) | (2, 0));
+    let is_resource =
+        |number, wire_type, _: &[u8]| matches!((number, wire_type), (1 | 3, 2) | (2, 0));
     let is_scope = |number, wire_type, _: &[u8]| matches!((number, wire_type), (1..=3, 2));
     match number {
         1 => wire_type == 2 && all_fields(content, is_resource),

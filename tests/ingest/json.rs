@@ -1,6 +1,6 @@
 //! OTLP JSON: each way in which real exporters write it, from the smallest file that shows it.
 
-use super::support::{problems, read_fixture, spans};
+use super::support::{Folder, problems, read, read_fixture, spans, try_read};
 
 /// The trace of most fixtures.
 const TRACE: &str = "5b8efff798038103d269b633813fc60c";
@@ -22,21 +22,14 @@ fn filled_in(lines: &[&str]) -> Vec<String> {
 
 #[test]
 fn ids_in_upper_case_are_the_same_ids() {
-    reads_as(
-        "ids-upper-case.json",
-        &["{T}/a1 shop op Server {t}", "{T}/b2<a1 shop op Client {t}"],
-    );
+    reads_as("ids-upper-case.json", &["{T}/a1 shop op Server {t}", "{T}/b2<a1 shop op Client {t}"]);
 }
 
 #[test]
 fn short_ids_lost_zeros_on_the_left() {
     reads_as(
         "ids-short.json",
-        &[
-            "abc/a1 shop op Server {t}",
-            "abc/b2<a1 shop op Server {t}",
-            "abc/c3 shop op Server {t}",
-        ],
+        &["abc/a1 shop op Server {t}", "abc/b2<a1 shop op Server {t}", "abc/c3 shop op Server {t}"],
     );
 }
 
@@ -55,10 +48,8 @@ fn ids_in_base64_are_the_bytes_they_stand_for() {
 #[test]
 fn ids_of_another_length_keep_parents_and_children_together() {
     let read = read_fixture("ids-of-other-length.json");
-    let expected = [
-        "{T}/b2<405781fb8a011024 shop op Server {t}",
-        "{T}/405781fb8a011024 shop op Server {t}",
-    ];
+    let expected =
+        ["{T}/b2<405781fb8a011024 shop op Server {t}", "{T}/405781fb8a011024 shop op Server {t}"];
     assert_eq!(spans(&read), filled_in(&expected));
     assert_eq!(problems(&read), ["id-hashed 2 @135:1:0"]);
 }
@@ -138,8 +129,11 @@ fn jaegers_api_puts_the_document_under_result() {
 
 #[test]
 fn documents_in_a_row_may_go_over_many_lines() {
-    let expected =
-        ["{T}/a1 shop op Server {t}", "{T}/b2<a1 shop op Server {t}", "{T}/c3<a1 shop op Server {t}"];
+    let expected = [
+        "{T}/a1 shop op Server {t}",
+        "{T}/b2<a1 shop op Server {t}",
+        "{T}/c3<a1 shop op Server {t}",
+    ];
     reads_as("documents-in-a-row.json", &expected);
     reads_as("documents-of-both-layouts.json", &expected);
 }
@@ -176,10 +170,8 @@ fn a_bad_line_is_told_with_its_place_and_loses_no_other() {
 #[test]
 fn a_bad_span_is_told_with_its_reason_and_loses_no_neighbour() {
     let read = read_fixture("bad-spans-among-good.json");
-    let expected = [
-        "{T}/a1 shop good Server {t}",
-        "{T}/c3<a1 shop also good Server 1700000000000000001+0",
-    ];
+    let expected =
+        ["{T}/a1 shop good Server {t}", "{T}/c3<a1 shop also good Server 1700000000000000001+0"];
     assert_eq!(spans(&read), filled_in(&expected));
     assert_eq!(
         problems(&read),
@@ -206,4 +198,69 @@ fn text_that_is_no_text_is_mended_and_told() {
     let read = read_fixture("text-not-utf8.json");
     assert_eq!(spans(&read), filled_in(&["{T}/a1 shop caf\u{fffd} \u{fffd} Server {t}"]));
     assert_eq!(problems(&read), ["text-not-utf8 1 @221:1:0"]);
+}
+
+/// The documents of a fixture, over many lines each.
+fn pretty() -> String {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/otlp/documents-in-a-row.json");
+    std::fs::read_to_string(path).unwrap()
+}
+
+#[test]
+fn a_last_document_cut_off_gives_the_spans_before_the_cut() {
+    let folder = Folder::new();
+    let text = pretty();
+    let last = text.rfind("\n{").unwrap() + 1;
+    let line = text[..last].lines().count() + 1;
+    for end in [text.len() - 4, text.len() - 60] {
+        let read = read(&[&folder.write("cut", &text[..end])]);
+        assert_eq!(problems(&read), [format!("record-cut-off 1 @{last}:{line}:2")]);
+        let whole = if end == text.len() - 4 { 3 } else { 2 };
+        assert_eq!(spans(&read).len(), whole);
+    }
+}
+
+#[test]
+fn a_document_that_breaks_gives_the_spans_before_and_the_documents_after() {
+    let folder = Folder::new();
+    let text = pretty();
+    let behind_first_span = text.find("endTimeUnixNano").unwrap();
+    let bracket = behind_first_span + text[behind_first_span..].find(']').unwrap();
+    for instead in ["]]", ""] {
+        let broken = [&text[..bracket], instead, &text[bracket + 1..]].concat();
+        let read = read(&[&folder.write("broken", &broken)]);
+        assert_eq!(spans(&read).len(), 3);
+        assert!(problems(&read)[0].starts_with("record-damaged "), "{:?}", problems(&read));
+        assert_eq!(problems(&read).len(), 1);
+    }
+}
+
+#[test]
+fn files_with_byte_order_marks_put_together_are_read() {
+    let folder = Folder::new();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/otlp/byte-order-mark.json");
+    let bytes = [std::fs::read(path).unwrap(), b"\n".to_vec()].concat();
+    let read = read(&[&folder.write("both", bytes.repeat(2))]);
+    assert_eq!((spans(&read).len(), problems(&read).len()), (2, 0));
+}
+
+#[test]
+fn json_nested_without_end_is_told_and_loses_no_other_line() {
+    let good = pretty().lines().map(str::trim).collect::<String>();
+    let good = &good[..=good.find("}{").unwrap()];
+    for bomb in [
+        format!("{{\"resourceSpans\":{}", "[".repeat(1_000_000)),
+        good.replace("\"kind\"", &format!("\"deep\":{}0,\"kind\"", "{\"a\":".repeat(100_000))),
+        good.replace(
+            "\"stringValue\": \"shop\"",
+            &format!("{}0", "\"arrayValue\":{\"values\":[{".repeat(100_000)),
+        ),
+    ] {
+        let folder = Folder::new();
+        let read = read(&[&folder.write("bomb", format!("{bomb}\n{good}\n"))]);
+        assert_eq!(spans(&read).len(), 1);
+        assert!(problems(&read)[0].starts_with("record-too-deep 1 @"), "{:?}", problems(&read));
+        // Alone it is refused, or told; it never overflows.
+        assert!(try_read(&[&folder.write("alone", bomb)]).is_ok());
+    }
 }

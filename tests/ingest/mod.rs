@@ -1,6 +1,7 @@
 //! Reading: formats, encodings, trouble.
 
 mod corpus;
+mod inspection;
 mod json;
 mod protobuf;
 mod random;

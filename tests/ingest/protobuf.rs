@@ -12,7 +12,8 @@ use super::reference::{Span, logs, metrics, span, to_json, traces};
 use super::support::{Folder, problems, read, spans, try_read};
 
 const A: &str = "5b8efff798038103d269b633813fc60c/a1 shop op Server 1700000000000000001+250000001";
-const B: &str = "5b8efff798038103d269b633813fc60c/b2<a1 shop op Server 1700000000000000001+250000001";
+const B: &str =
+    "5b8efff798038103d269b633813fc60c/b2<a1 shop op Server 1700000000000000001+250000001";
 
 fn root() -> Vec<u8> {
     traces("shop", vec![span(0xa1, 0)]).encode_to_vec()
@@ -119,10 +120,7 @@ fn a_damaged_frame_loses_no_other() {
     let bytes = fixed_frames(&[zstd(&root()), broken, vec![7; 9], zstd(&child())]);
     let second = zstd(&root()).len() + 8;
     let third = second + zstd(&child()).len();
-    let told = [
-        format!("frame-damaged 1 @{second}:-:1"),
-        format!("record-damaged 1 @{third}:-:2"),
-    ];
+    let told = [format!("frame-damaged 1 @{second}:-:1"), format!("record-damaged 1 @{third}:-:2")];
     let told: Vec<&str> = told.iter().map(String::as_str).collect();
     reads_as(&bytes, "OTLP protobuf in 4-byte frames, zstd", &[A, B], &told);
 }
@@ -150,7 +148,10 @@ fn gzip_of_several_members_and_zstd_of_several_frames_are_read_to_their_end() {
 fn compressed_data_that_ends_early_gives_what_came_before() {
     for compress in [gzip, zstd] {
         // Enough that the first message comes out before the cut.
-        let noise = |id: u64| Span { name: format!("{:x}", id.wrapping_mul(0x9e37_79b9_7f4a_7c15)), ..span(id, 0) };
+        let noise = |id: u64| Span {
+            name: format!("{:x}", id.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
+            ..span(id, 0)
+        };
         let messages = (1..40_000).flat_map(|id| traces("shop", vec![noise(id)]).encode_to_vec());
         let mut bytes = compress(&messages.collect::<Vec<u8>>());
         bytes.truncate(bytes.len() - 9);
@@ -188,8 +189,11 @@ fn a_damaged_span_loses_no_neighbour() {
     let mut message = vec![0x0a];
     prost::encoding::encode_varint(resource_spans.len() as u64, &mut message);
     message.extend_from_slice(&resource_spans);
-    let at = message.len() - span(0xb2, 0xa1).encode_to_vec().len() - 2
-        - span(0xd4, 0xa1).encode_to_vec().len() - bad_attribute.len();
+    let at = message.len()
+        - span(0xb2, 0xa1).encode_to_vec().len()
+        - 2
+        - span(0xd4, 0xa1).encode_to_vec().len()
+        - bad_attribute.len();
     let told = format!("span-damaged 1 @{at}:-:0");
     reads_as(&message, "OTLP protobuf", &[A, B], &[&told]);
 }

@@ -106,19 +106,18 @@ fn reference_spans(message: &TracesData) -> Vec<String> {
             let trace = number(&span.trace_id);
             let (id, parent) = (number(&span.span_id), number(&span.parent_span_id));
             let start = span.start_time_unix_nano;
-            let mut line = format!("{trace:x}/{id:x}");
-            if parent != 0 {
-                line += &format!("<{parent:x}");
-            }
             let kind = kinds[usize::try_from(span.kind).unwrap()];
             let duration = span.end_time_unix_nano.saturating_sub(start);
-            line += &format!(" {service} {} {kind} {start}+{duration}", span.name);
-            if span.status.as_ref().is_some_and(|status| status.code == 2) {
-                line += " error";
-            }
-            if !span.links.is_empty() {
-                line += &format!(" links={}", span.links.len());
-            }
+            let is_error = span.status.as_ref().is_some_and(|status| status.code == 2);
+            let links = span.links.len();
+            let line = [
+                format!("{trace:x}/{id:x}"),
+                if parent > 0 { format!("<{parent:x}") } else { String::new() },
+                format!(" {service} {} {kind} {start}+{duration}", span.name),
+                if is_error { " error".to_owned() } else { String::new() },
+                if links > 0 { format!(" links={links}") } else { String::new() },
+            ]
+            .concat();
             lines.push(((trace.rotate_left(64), id, start), line));
         }
     }

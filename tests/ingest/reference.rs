@@ -44,6 +44,7 @@ pub(super) struct Scope {
     pub version: String,
 }
 
+#[expect(clippy::struct_field_names, reason = "the names of the specification")]
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct Span {
     #[prost(bytes = "vec", tag = "1")]
@@ -305,8 +306,12 @@ pub(super) fn to_json(message: &TracesData) -> serde_json::Value {
     serde_json::json!({ "resourceSpans": all })
 }
 
+fn digit(nibble: u8) -> char {
+    char::from_digit(nibble.into(), 16).unwrap()
+}
+
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(digit).collect()
 }
 
 fn span_json(span: &Span) -> serde_json::Value {
@@ -317,9 +322,7 @@ fn span_json(span: &Span) -> serde_json::Value {
             "attributes": attributes_json(&event.attributes),
         })
     };
-    let link = |link: &Link| {
-        serde_json::json!({ "traceId": hex(&link.trace_id), "spanId": hex(&link.span_id) })
-    };
+    let link = |link: &Link| serde_json::json!({ "traceId": hex(&link.trace_id), "spanId": hex(&link.span_id) });
     let status = span.status.clone().unwrap_or_default();
     serde_json::json!({
         "traceId": hex(&span.trace_id),

@@ -1,15 +1,22 @@
 //! Helpers of the tests of reading.
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use dwindle::conventions::Conventions;
 use dwindle::ingest::{IngestError, Ingested, ingest};
 
+/// The embedded conventions.
+pub(super) fn conventions() -> &'static Conventions {
+    static EMBEDDED: LazyLock<Conventions> = LazyLock::new(|| Conventions::embedded().unwrap());
+    &EMBEDDED
+}
+
 /// Reads `inputs` with the embedded conventions.
 pub(super) fn try_read(inputs: &[&str]) -> Result<Ingested, IngestError> {
     let inputs: Vec<String> = inputs.iter().map(|&input| input.to_owned()).collect();
-    let read = ingest(&inputs, &Conventions::embedded().unwrap(), &())?;
+    let read = ingest(&inputs, conventions(), &())?;
     for file in &read.files {
         assert_eq!(
             file.spans_read,
@@ -41,24 +48,16 @@ pub(super) fn spans(read: &Ingested) -> Vec<String> {
     for partition in &read.partitions {
         for span in &partition.rows {
             let text = |sym| partition.strings.get(sym);
-            let mut line = format!("{:x}/{:x}", span.trace_id.0, span.span_id.0);
-            if let Some(parent) = span.parent_span_id {
-                line += &format!("<{:x}", parent.0);
-            }
-            line += &format!(
-                " {} {} {:?} {}+{}",
-                text(span.service),
-                text(span.operation),
-                span.kind,
-                span.start.as_nanos(),
-                span.duration().as_nanos()
-            );
-            if span.flags.has_error_status {
-                line += " error";
-            }
-            if span.links > 0 {
-                line += &format!(" links={}", span.links);
-            }
+            let line = [
+                format!("{:x}/{:x}", span.trace_id.0, span.span_id.0),
+                span.parent_span_id.map_or_else(String::new, |parent| format!("<{:x}", parent.0)),
+                format!(" {} {}", text(span.service), text(span.operation)),
+                format!(" {:?} {}", span.kind, span.start.as_nanos()),
+                format!("+{}", span.duration().as_nanos()),
+                if span.flags.has_error_status { " error".to_owned() } else { String::new() },
+                if span.links > 0 { format!(" links={}", span.links) } else { String::new() },
+            ]
+            .concat();
             lines.push(((span.trace_id.sort_key(), span.span_id, span.start), line));
         }
     }
