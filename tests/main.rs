@@ -1,1 +1,3 @@
+//! All tests, as one binary.
 
+mod support;
