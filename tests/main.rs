@@ -1,3 +1,4 @@
-//! All tests, as one binary.
+//! All tests, black box: one binary.
 
+mod ingest;
 mod support;

@@ -1,5 +1,4 @@
-//! What several tests share.
+//! What several tests need.
 
-pub(crate) mod naive;
-pub(crate) mod random;
-pub(crate) mod rows;
+pub mod naive;
+pub mod tables;
