@@ -1,6 +1,7 @@
 //! dwindle: where a request's deadline went.
 
 pub mod budget;
+pub mod config_error;
 pub mod contract;
 pub mod conventions;
 pub mod ingest;
@@ -8,5 +9,6 @@ pub(crate) mod names;
 pub mod otlp;
 pub mod reconstruct;
 pub mod span;
+pub mod survey;
 pub mod tables;
 pub mod units;

@@ -1,4 +1,6 @@
 //! All tests, black box: one binary.
 
+mod cases;
+mod conventions;
 mod ingest;
 mod support;

@@ -1,4 +1,6 @@
 //! What several tests need.
 
 pub mod naive;
+pub mod random;
+pub mod raw_span;
 pub mod tables;

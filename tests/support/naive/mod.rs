@@ -20,38 +20,21 @@ use dwindle::reconstruct::Policy;
 use dwindle::span::{Interner, Kind, Outcome, Span, Spans, TraceId};
 use serde_json::Value;
 
+use crate::support::tables::Json;
+use request::Request;
+
 /// One millisecond, in the unit of everything here.
 const MS: i64 = 1_000_000;
 
-/// The rows of every table, in no particular order.
-#[derive(Debug, Default)]
-pub(crate) struct Tables {
-    pub(crate) requests: Vec<Value>,
-    pub(crate) hops: Vec<Value>,
-    pub(crate) attempts: Vec<Value>,
-    pub(crate) segments: Vec<Value>,
-    pub(crate) findings: Vec<Value>,
-}
-
-impl Tables {
-    /// The tables by name.
-    pub(crate) fn by_name(self) -> [(&'static str, Vec<Value>); 5] {
-        [
-            ("requests", self.requests),
-            ("hops", self.hops),
-            ("attempts", self.attempts),
-            ("segments", self.segments),
-            ("findings", self.findings),
-        ]
-    }
-}
-
 /// What SEMANTICS says of these spans.
-pub(crate) fn tables(spans: &Spans, policy: &Policy) -> Tables {
+pub(crate) fn tables(spans: &Spans, policy: &Policy) -> Json {
     let traces: BTreeSet<TraceId> = spans.rows.iter().map(|span| span.trace_id).collect();
-    let mut tables = Tables::default();
+    let names = ["requests", "hops", "attempts", "segments", "findings"];
+    let mut tables: Json = names.into_iter().map(|name| (name, Vec::new())).collect();
     for id in traces {
-        Trace::new(spans, policy, id).rows_into(&mut tables);
+        for (name, rows) in Trace::new(spans, policy, id).rows() {
+            tables.entry(name).or_default().extend(rows);
+        }
     }
     tables
 }
@@ -179,22 +162,24 @@ impl<'a> Trace<'a> {
         spans
     }
 
-    fn rows_into(&self, tables: &mut Tables) {
-        let heads: Vec<usize> = self.ids().filter(|&span| self.nodes[span].heads_request).collect();
-        let requests: Vec<_> =
-            heads.iter().map(|&head| request::Request::new(self, head)).collect();
+    /// The rows of its requests, table by table.
+    fn rows(&self) -> Vec<(&'static str, Vec<Value>)> {
+        let heads = self.ids().filter(|&span| self.nodes[span].heads_request);
+        let requests: Vec<_> = heads.map(|head| Request::new(self, head)).collect();
         // What one request finds missing is a blind spot of the trace.
         let mut blind_spots = self.blind_spots.clone();
         if requests.iter().any(|request| request.attempts_missing) {
             blind_spots.insert("attempts_missing");
         }
+        let mut rows = Vec::new();
         for request in &requests {
-            tables.requests.push(request.request_row(&blind_spots));
-            tables.hops.extend(request.hop_rows());
-            tables.attempts.extend(request.attempt_rows());
-            tables.segments.extend(request.segment_rows());
-            tables.findings.extend(request.finding_rows());
+            rows.push(("requests", vec![request.request_row(&blind_spots)]));
+            rows.push(("hops", request.hop_rows()));
+            rows.push(("attempts", request.attempt_rows()));
+            rows.push(("segments", request.segment_rows()));
+            rows.push(("findings", request.finding_rows()));
         }
+        rows
     }
 }
 
