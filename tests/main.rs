@@ -3,4 +3,5 @@
 mod cases;
 mod conventions;
 mod ingest;
+mod properties;
 mod support;

@@ -1,32 +1,35 @@
 //! SEMANTICS §4, and what wordless clients turn out to be (§2).
 
-use std::collections::BTreeMap;
-
 use dwindle::span::{Kind, Outcome};
 
 use super::{MS, Trace};
 
-/// What is settled of the domains met so far: the offset and, of those with edges, its upper
-/// bound.
-type Settled<'a> = BTreeMap<&'a str, (i64, Option<i64>)>;
+/// A clock domain as settled.
+pub(crate) struct Domain<'a> {
+    pub(crate) name: &'a str,
+    offset: i64,
+    /// The bounds of its offset that were kept, where it has edges.
+    pub(crate) lo: Option<i64>,
+    pub(crate) hi: Option<i64>,
+}
 
 impl<'a> Trace<'a> {
     pub(super) fn settle_clocks(&mut self) {
-        let mut settled: Settled<'a> = BTreeMap::new();
-        settled.insert(self.nodes[self.root].domain, (0, None));
+        let root = self.nodes[self.root].domain;
+        self.domains.push(Domain { name: root, offset: 0, lo: None, hi: None });
         let mut queue = vec![self.root];
         while !queue.is_empty() {
             let span = queue.remove(0);
-            let domain = self.nodes[span].domain;
-            if !settled.contains_key(domain) {
-                let offset = self.settle_domain(domain, &settled);
-                settled.insert(domain, offset);
+            let name = self.nodes[span].domain;
+            if self.domain(name).is_none() {
+                let domain = self.settle_domain(name);
+                self.domains.push(domain);
             }
             // Spans are in raw order already.
             queue.extend(self.ids().filter(|&other| self.follows(other, span)));
         }
         for span in self.ids() {
-            let (offset, _) = settled[self.nodes[span].domain];
+            let offset = self.domain(self.nodes[span].domain).map_or(0, |domain| domain.offset);
             let node = &mut self.nodes[span];
             node.start = node.raw_start - offset;
             node.end = node.raw_end - offset;
@@ -40,7 +43,11 @@ impl<'a> Trace<'a> {
                 self.blind_spots.insert("clock_shift");
             }
         }
-        self.settle_wordless(&settled);
+    }
+
+    /// A domain, where it is settled.
+    fn domain(&self, name: &str) -> Option<&Domain<'a>> {
+        self.domains.iter().find(|domain| domain.name == name)
     }
 
     /// Whether a span is met below another: its child, or without a parent and below the root.
@@ -51,14 +58,16 @@ impl<'a> Trace<'a> {
         }
     }
 
-    /// The offset of a domain by its edges from settled ones, and the most that it may be.
-    fn settle_domain(&mut self, domain: &str, settled: &Settled<'a>) -> (i64, Option<i64>) {
+    /// Settles a domain by its edges from those settled before.
+    fn settle_domain(&mut self, name: &'a str) -> Domain<'a> {
         let mut lower = Vec::new();
         let mut weaker = Vec::new();
         let mut upper = Vec::new();
-        for child in self.nodes.iter().filter(|node| node.domain == domain) {
+        for child in self.nodes.iter().filter(|node| node.domain == name) {
             let Some(parent) = child.parent.map(|parent| &self.nodes[parent]) else { continue };
-            let Some((offset, _)) = settled.get(parent.domain) else { continue };
+            let Some(offset) = self.domain(parent.domain).map(|domain| domain.offset) else {
+                continue;
+            };
             let (parent_start, parent_end) = (parent.raw_start - offset, parent.raw_end - offset);
             upper.push(child.raw_start - parent_start);
             let synchronous = parent.kind != Kind::Producer && child.kind != Kind::Consumer;
@@ -91,11 +100,11 @@ impl<'a> Trace<'a> {
         if offset != 0 {
             self.blind_spots.insert("clock_skew_corrected");
         }
-        (offset, hi)
+        Domain { name, offset, lo, hi }
     }
 
     /// A client that ended without a word had left if a server of it surely went on.
-    fn settle_wordless(&mut self, settled: &Settled<'a>) {
+    pub(super) fn settle_wordless(&mut self) {
         for span in self.ids() {
             let client = &self.nodes[span];
             let went_on = |&server: &usize| {
@@ -103,7 +112,7 @@ impl<'a> Trace<'a> {
                 if server.domain == client.domain {
                     return server.end - client.end > 5 * MS;
                 }
-                let (_, hi) = settled[server.domain];
+                let hi = self.domain(server.domain).and_then(|domain| domain.hi);
                 hi.is_some_and(|hi| server.raw_end - hi - client.end > 5 * MS)
             };
             if client.span.flags.is_wordless && client.servers.iter().any(went_on) {

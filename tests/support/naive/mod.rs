@@ -21,6 +21,7 @@ use dwindle::span::{Interner, Kind, Outcome, Span, Spans, TraceId};
 use serde_json::Value;
 
 use crate::support::tables::Json;
+use clock::Domain;
 use request::Request;
 
 /// One millisecond, in the unit of everything here.
@@ -39,6 +40,19 @@ pub(crate) fn tables(spans: &Spans, policy: &Policy) -> Json {
     tables
 }
 
+/// The bounds of the offset of every clock domain but the root's, in the order in which they are
+/// settled.
+pub(crate) fn clock_bounds(spans: &Spans) -> Vec<(String, Option<i64>, Option<i64>)> {
+    let policy = Policy::default();
+    let traces: BTreeSet<TraceId> = spans.rows.iter().map(|span| span.trace_id).collect();
+    let bounds = |domain: &Domain<'_>| (domain.name.to_owned(), domain.lo, domain.hi);
+    let of_trace = |id| {
+        let trace = Trace::new(spans, &policy, id);
+        trace.domains.iter().skip(1).map(bounds).collect::<Vec<_>>()
+    };
+    traces.into_iter().flat_map(of_trace).collect()
+}
+
 /// A trace being understood: its spans by raw (start, id).
 struct Trace<'a> {
     strings: &'a Interner,
@@ -46,6 +60,8 @@ struct Trace<'a> {
     nodes: Vec<Node<'a>>,
     /// The trace's root.
     root: usize,
+    /// Its clock domains in the order in which they are settled, the root's first.
+    domains: Vec<Domain<'a>>,
     blind_spots: BTreeSet<&'static str>,
 }
 
@@ -112,11 +128,13 @@ impl<'a> Trace<'a> {
             policy,
             nodes: Vec::new(),
             root: 0,
+            domains: Vec::new(),
             blind_spots: BTreeSet::new(),
         };
         trace.admit(spans, id);
         trace.build_tree();
         trace.settle_clocks();
+        trace.settle_wordless();
         trace
     }
 
