@@ -88,7 +88,7 @@ fn domains_off_zero(spans: &Spans) -> Option<Vec<String>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { ..ProptestConfig::default() })]
 
     #[test]
     fn the_naive_implementation_tells_the_same(spans in any_traces(), policy in policy()) {

@@ -30,72 +30,85 @@ impl<'a> Request<'_, 'a> {
                 node.kind == Kind::Client && node.opens_hop()
             };
             let children: Vec<usize> = children.into_iter().filter(tries).collect();
-            if self.trace.nodes[parent].is_call_span {
-                self.one_call(&children);
-            } else {
-                self.calls_beside(&children);
-            }
-        }
-    }
-
-    /// The attempts under a call span.
-    fn one_call(&mut self, children: &[usize]) {
-        let mut call = Vec::new();
-        for &child in children {
-            let attempt = match call.last() {
-                Some(previous) => self.further(previous, child),
-                None if self.is_declared_retry(child) => self.first_is_missing(child),
-                None => initial(child),
-            };
-            call.push(attempt);
-        }
-        if !call.is_empty() {
-            self.calls.push(call);
+            self.find_calls_among(&children);
         }
     }
 
     /// The calls among the CLIENT children of one parent.
-    fn calls_beside(&mut self, children: &[usize]) {
+    fn find_calls_among(&mut self, children: &[usize]) {
         let mut calls: Vec<Vec<Attempt>> = Vec::new();
-        // Which call each group is at.
-        let mut last_calls: Vec<(Group<'a>, usize)> = Vec::new();
+        // Which call each child is in.
+        let mut joined: Vec<(usize, usize)> = Vec::new();
         for &child in children {
-            let group = self.group(child);
-            let last = last_calls.iter().rev().find(|(other, _)| *other == group);
-            let last = last.map(|&(_, call)| call);
-            let is_declared = |&other: &usize| {
-                self.group(other) == group && self.trace.nodes[other].span.attempt_ordinal.is_some()
-            };
-            let joined = if children.iter().any(is_declared) {
-                let redirected = || self.redirected_call(&calls, child);
-                if self.is_declared_retry(child) { last.or_else(redirected) } else { None }
-            } else {
-                last.filter(|&call| {
-                    calls[call].last().is_some_and(|previous| self.is_another(previous, child))
-                })
-            };
-            let call = joined.unwrap_or(calls.len());
-            if joined.is_none() {
+            let beside = joined.iter().rev().find(|(other, _)| self.is_of_group(*other, child));
+            let last = beside.map(|&(_, call)| call);
+            let call = self.call_of(child, children, &calls, last).unwrap_or(calls.len());
+            if call == calls.len() {
                 calls.push(Vec::new());
             }
-            let attempt = match calls[call].last() {
-                Some(previous) => self.further(previous, child),
-                None if self.is_declared_retry(child) => self.first_is_missing(child),
-                None => initial(child),
-            };
+            let attempt = self.attempt(calls[call].last(), child);
             calls[call].push(attempt);
-            last_calls.push((group, call));
+            joined.push((child, call));
         }
         self.calls.extend(calls);
+    }
+
+    /// Which of the calls so far a child joins; `last` is the last of its group.
+    fn call_of(
+        &self,
+        child: usize,
+        children: &[usize],
+        calls: &[Vec<Attempt>],
+        last: Option<usize>,
+    ) -> Option<usize> {
+        let ordinal = |span: usize| self.trace.nodes[span].span.attempt_ordinal;
+        let in_group = children.iter().filter(|&&other| self.is_of_group(other, child));
+        let is_declared = in_group.copied().any(|other| ordinal(other).is_some());
+        if self.is_of_call_span(child) {
+            last
+        } else if is_declared {
+            let joins = ordinal(child).is_some_and(|ordinal| ordinal > 1);
+            last.or_else(|| self.redirected_call(calls, child)).filter(|_| joins)
+        } else {
+            let another = |&call: &usize| {
+                calls[call].last().is_some_and(|previous| self.is_another(previous, child))
+            };
+            last.filter(another)
+        }
+    }
+
+    /// Whether a child is one of the attempts under a call span.
+    fn is_of_call_span(&self, child: usize) -> bool {
+        let node = &self.trace.nodes[child];
+        let under_call_span = node.up.is_some_and(|up| self.trace.nodes[up].is_call_span);
+        under_call_span && node.span.flags.is_attempt
+    }
+
+    /// Whether two children look like tries of the same thing.
+    fn is_of_group(&self, one: usize, other: usize) -> bool {
+        let is_attempt = self.is_of_call_span(one);
+        let is_alike = self.group(one) == self.group(other);
+        is_attempt == self.is_of_call_span(other) && (is_attempt || is_alike)
+    }
+
+    fn attempt(&mut self, previous: Option<&Attempt>, span: usize) -> Attempt {
+        let node = &self.trace.nodes[span];
+        let Some(previous) = previous.map(|previous| &self.trace.nodes[previous.span]) else {
+            let is_retry = node.span.attempt_ordinal.is_some_and(|ordinal| ordinal > 1);
+            self.attempts_missing |= is_retry;
+            let kind = if is_retry { "retry" } else { "initial" };
+            return Attempt { span, kind, backoff: None };
+        };
+        if node.start < previous.end {
+            return Attempt { span, kind: "hedge", backoff: Some(0) };
+        }
+        let kind = if is_resent(previous.span.http_status) { "resend" } else { "retry" };
+        Attempt { span, kind, backoff: Some(node.start - previous.end) }
     }
 
     fn group(&self, span: usize) -> Group<'a> {
         let node = &self.trace.nodes[span];
         (node.service, node.name, node.span.target)
-    }
-
-    fn is_declared_retry(&self, span: usize) -> bool {
-        self.trace.nodes[span].span.attempt_ordinal.is_some_and(|ordinal| ordinal > 1)
     }
 
     /// The call whose redirect a span may follow.
@@ -104,16 +117,11 @@ impl<'a> Request<'_, 'a> {
         let last = |call: usize| calls[call].last().map(|last| &self.trace.nodes[last.span]);
         let redirected = |&call: &usize| {
             last(call)
-                .is_some_and(|last| last.end <= start && self.is_resent(last.span.http_status))
+                .is_some_and(|last| last.end <= start && is_resent(last.span.http_status))
         };
         (0..calls.len())
             .filter(redirected)
             .min_by_key(|&call| last(call).map(|last| (Reverse((last.end, last.start)), last.id)))
-    }
-
-    #[expect(clippy::unused_self, reason = "reads like the other questions")]
-    fn is_resent(&self, status: Option<u16>) -> bool {
-        status.is_some_and(|status| RESENT_AFTER.contains(&status))
     }
 
     /// Whether a span without declared number is another attempt of the call that `previous`
@@ -134,22 +142,6 @@ impl<'a> Request<'_, 'a> {
         let outcomes = (one.outcome, other.outcome);
         outcomes == (Outcome::Ok, Outcome::Cancelled)
             || outcomes == (Outcome::Cancelled, Outcome::Ok)
-    }
-
-    fn first_is_missing(&mut self, span: usize) -> Attempt {
-        self.attempts_missing = true;
-        Attempt { span, kind: "retry", backoff: None }
-    }
-
-    fn further(&self, previous: &Attempt, span: usize) -> Attempt {
-        let previous = &self.trace.nodes[previous.span];
-        let start = self.trace.nodes[span].start;
-        if start < previous.end {
-            return Attempt { span, kind: "hedge", backoff: Some(0) };
-        }
-        let resent = self.is_resent(previous.span.http_status);
-        let kind = if resent { "resend" } else { "retry" };
-        Attempt { span, kind, backoff: Some(start - previous.end) }
     }
 
     /// What an attempt's caller had left when it began.
@@ -235,6 +227,6 @@ impl<'a> Request<'_, 'a> {
     }
 }
 
-fn initial(span: usize) -> Attempt {
-    Attempt { span, kind: "initial", backoff: None }
+fn is_resent(status: Option<u16>) -> bool {
+    status.is_some_and(|status| RESENT_AFTER.contains(&status))
 }

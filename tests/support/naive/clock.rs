@@ -109,13 +109,16 @@ impl<'a> Trace<'a> {
             let client = &self.nodes[span];
             let went_on = |&server: &usize| {
                 let server = &self.nodes[server];
+                if !server.is_server {
+                    return false;
+                }
                 if server.domain == client.domain {
                     return server.end - client.end > 5 * MS;
                 }
                 let hi = self.domain(server.domain).and_then(|domain| domain.hi);
                 hi.is_some_and(|hi| server.raw_end - hi - client.end > 5 * MS)
             };
-            if client.span.flags.is_wordless && client.servers.iter().any(went_on) {
+            if client.span.flags.is_wordless && client.children.iter().any(went_on) {
                 self.nodes[span].outcome = Outcome::Cancelled;
             }
         }

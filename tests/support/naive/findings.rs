@@ -73,6 +73,11 @@ impl Request<'_, '_> {
         (self.verdict(hop) == "reserve_invading").then_some(excess)
     }
 
+    /// When a span came into the queue before it.
+    fn arrival(&self, span: usize) -> i64 {
+        self.trace.nodes[span].start - self.trace.nodes[span].queued
+    }
+
     /// The server of a hop, its deadline, and when it began to execute.
     fn server_times(&self, hop: Hop) -> Option<(usize, i64, i64)> {
         let server = hop.server?;
@@ -82,7 +87,7 @@ impl Request<'_, '_> {
 
     fn admitted_unfundable(&self, hop: Hop) -> Option<i64> {
         let (server, deadline, begun) = self.server_times(hop)?;
-        let some_was_left = self.anchor(server) < deadline;
+        let some_was_left = self.arrival(server) < deadline;
         let late = begun - (deadline - self.reserve);
         (some_was_left && self.queue(hop) > 0 && late >= 0).then_some(late)
     }
@@ -96,7 +101,7 @@ impl Request<'_, '_> {
         let server = hop.server?;
         let begun = self.trace.execution_start(server);
         let left = self.leavings_above(server).into_iter().min()?;
-        let was_queued = self.anchor(server) <= left && left < begun;
+        let was_queued = self.arrival(server) <= left && left < begun;
         (was_queued && self.worked_after(server, begun)).then_some(begun - left)
     }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::intervals::union_length;
+use super::intervals::{Interval, union_length};
 use super::request::Request;
 
 /// One call from a caller to a callee, or either half.
@@ -34,7 +34,7 @@ impl Request<'_, '_> {
         for &span in &self.spans {
             let node = &self.trace.nodes[span];
             let is_root = span == self.root;
-            if node.opens_hop() || is_root && node.sends() {
+            if node.opens_hop() || is_root && node.sends() && !node.is_wait {
                 let servers = self.trace.in_order(node.servers.clone());
                 let several = servers.len() > 1;
                 for &server in &servers {
@@ -69,11 +69,11 @@ impl Request<'_, '_> {
         self.trace.nodes[hop.first].up
     }
 
-    /// The span that made the call.
+    /// The span that made the call: the parent, or what lies above the call spans.
     pub(super) fn caller(&self, hop: Hop) -> Option<usize> {
         let parent = self.parent(hop)?;
-        let node = &self.trace.nodes[parent];
-        if node.is_call_span { node.up } else { Some(parent) }
+        let above = [vec![parent], self.trace.ancestors(parent)].concat();
+        above.into_iter().find(|&span| !self.trace.nodes[span].is_call_span)
     }
 
     /// The hop of which the nearest span above is a half.
@@ -106,18 +106,18 @@ impl Request<'_, '_> {
     fn handed_down(&self, hop: Hop) -> Option<Given> {
         let holder = self.parent(hop)?;
         let node = &self.trace.nodes[holder];
+        let is_attempt = self.trace.nodes[hop.first].span.flags.is_attempt;
         let is_first = self.calls.iter().any(|call| call[0].span == hop.first);
-        let value = node.grant.filter(|_| node.is_call_span && is_first)?;
+        let value = node.grant.filter(|_| node.is_call_span && is_attempt && is_first)?;
         Some(Given { value, holder, handed: true })
     }
 
     /// What the caller had left, in truth and as far as it could know, at the grant's anchor.
     pub(super) fn left_at_anchor(&self, hop: Hop) -> Option<(i64, i64)> {
         let given = self.given(hop);
-        let caller = if given.is_some_and(|given| given.handed) {
-            self.caller(hop)
-        } else {
-            self.parent(hop)
+        let caller = match given {
+            Some(given) if given.handed => self.trace.nodes[given.holder].up,
+            _ => self.parent(hop),
         };
         let start = self.trace.nodes[hop.first].start;
         let anchor = given.map_or(start, |given| self.anchor(given.holder));
@@ -175,7 +175,9 @@ impl Request<'_, '_> {
             earlier.extend(above.iter().filter_map(|&span| self.trace.nodes[span].grant));
         }
         let opened_before = |other: &&Hop| {
-            self.caller(**other) == caller && self.trace.nodes[other.first].start < start
+            caller.is_some()
+                && self.caller(**other) == caller
+                && self.trace.nodes[other.first].start < start
         };
         let beside = self.hops.iter().filter(opened_before);
         earlier.extend(beside.filter_map(|&other| self.given(other)).map(|given| given.value));
@@ -206,17 +208,14 @@ impl Request<'_, '_> {
         union_length(&waits) + before
     }
 
-    fn attached_waits(&self) -> Vec<(i64, i64)> {
-        let root = &self.trace.nodes[self.root];
-        let attached = |&&span: &&usize| {
-            let node = &self.trace.nodes[span];
+    /// Wait spans whose parent is not there; they lie inside nothing.
+    fn attached_waits(&self) -> Vec<Interval> {
+        let attached = |span: &usize| {
+            let node = &self.trace.nodes[*span];
             node.attached && node.is_wait
         };
-        let waits = self.spans.iter().filter(attached);
-        let waits: Vec<(i64, i64)> = waits
-            .map(|&span| (self.trace.nodes[span].start, self.trace.waiting_end(span)))
-            .collect();
-        super::intervals::clip(&waits, (root.start, root.end))
+        let waits = self.spans.iter().copied().filter(attached);
+        waits.map(|span| (self.trace.nodes[span].start, self.trace.waiting_end(span))).collect()
     }
 
     pub(super) fn peer_service(&self, client: usize) -> Option<&str> {

@@ -16,6 +16,8 @@ pub(super) type Segments = BTreeMap<(String, String, &'static str), i64>;
 struct Part {
     start: i64,
     end: i64,
+    /// When the child itself started, wherever the part does.
+    own_start: i64,
     id: u64,
     span: usize,
 }
@@ -23,7 +25,7 @@ struct Part {
 impl Part {
     /// Least for the latest end, then the later start, then the smaller id.
     fn rank(&self) -> (Reverse<(i64, i64)>, u64) {
-        (Reverse((self.end, self.start)), self.id)
+        (Reverse((self.end, self.own_start)), self.id)
     }
 }
 
@@ -46,7 +48,7 @@ impl Request<'_, '_> {
         let part = |&child: &usize| {
             let node = &self.trace.nodes[child];
             let (start, end) = (node.start.max(from), node.end.min(to));
-            Part { start, end, id: node.id, span: child }
+            Part { start, end, own_start: node.start, id: node.id, span: child }
         };
         let parts = self.trace.nodes[span].children.iter().map(part);
         let parts: Vec<Part> = parts.filter(|part| part.start < part.end).collect();
@@ -82,7 +84,7 @@ impl Request<'_, '_> {
     }
 
     /// When a span, or a server below it, was waiting its turn.
-    fn queues(&self, span: usize) -> Vec<Interval> {
+    pub(super) fn queues(&self, span: usize) -> Vec<Interval> {
         let node = &self.trace.nodes[span];
         let mut queues = self.trace.waits(span);
         if node.is_wait {
@@ -98,7 +100,7 @@ impl Request<'_, '_> {
         let node = &self.trace.nodes[span];
         if !node.sends() {
             "local"
-        } else if !node.servers.is_empty() {
+        } else if node.children.iter().any(|&child| self.trace.nodes[child].is_server) {
             "network"
         } else if self.has_clients(span) {
             "local"

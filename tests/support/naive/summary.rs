@@ -86,10 +86,7 @@ impl Request<'_, '_> {
             blind_spots.insert("no_deadline");
         }
         let admitting = self.admitting();
-        let left_at = |instant: i64| {
-            let deadline = self.effective_deadline(nodes[admitting?].up)?;
-            Some(deadline - instant)
-        };
+        let left_at = |instant: i64| self.deadline.map(|deadline| deadline - instant);
         let begun = admitting.map(|span| self.trace.execution_start(span));
         let last_end = self.spans.iter().map(|&span| nodes[span].end).max().unwrap_or(root.end);
         let leavings = self.spans.iter().map(|&span| &nodes[span]).filter(|node| node.left());

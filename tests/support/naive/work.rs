@@ -35,7 +35,7 @@ impl Request<'_, '_> {
         if node.sends() || node.is_wait {
             return Vec::new();
         }
-        let idle = [self.trace.waits(span), self.backoffs(span)].concat();
+        let idle = [self.queues(span), self.backoffs(span)].concat();
         minus(&self.self_time(span), &idle)
     }
 
