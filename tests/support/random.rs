@@ -24,8 +24,11 @@ const NAMES: u8 = 4;
 /// Which span a span names as its parent.
 #[derive(Clone, Copy, Debug)]
 enum Parent {
-    /// One of those before it.
+    /// One of those before it, counted backwards.
     Earlier(u8),
+    /// That of one of those before it, counted backwards: another try of the same thing. The
+    /// root is not tried again: what is beside it is below it.
+    Beside(u8),
     /// One of all; this closes cycles.
     Any(u8),
     /// One that is not there.
@@ -58,6 +61,8 @@ struct Draft {
     after_sibling: bool,
     duration: i64,
     name: u8,
+    /// Its name is only a method, and the route is known.
+    has_route: bool,
     outcome: Outcome,
     http_status: Option<u16>,
     grant: Option<(Amount, GrantKind, bool)>,
@@ -92,7 +97,7 @@ impl fmt::Debug for Placed {
         let from = self.start - START;
         write!(f, "\n  {:x}/{:x} <- {:x?}", self.trace, self.id, self.parent)?;
         write!(f, " {from}..{} {:?}", from + self.duration, self.kind)?;
-        write!(f, " s{} h{} op{}", self.service, self.host, draft.name)?;
+        write!(f, " s{} h{} op{} {}", self.service, self.host, draft.name, draft.has_route)?;
         write!(f, " {} {:?} grant {:?}", draft.outcome.name(), draft.http_status, self.grant)?;
         write!(f, " allowance {:?} ordinal {:?}", draft.allowance, draft.ordinal)?;
         write!(f, " queued {} waited {}", draft.queued, draft.waited)?;
@@ -121,7 +126,9 @@ fn kind() -> impl Strategy<Value = Kind> {
 fn parent(is_tidy: bool) -> impl Strategy<Value = Parent> {
     let rare = u32::from(!is_tidy);
     prop_oneof![
-        40 => any::<u8>().prop_map(Parent::Earlier),
+        20 => (0..3_u8).prop_map(Parent::Earlier),
+        20 => any::<u8>().prop_map(Parent::Earlier),
+        16 => (0..3_u8).prop_map(Parent::Beside),
         rare => any::<u8>().prop_map(Parent::Any),
         2 * rare => Just(Parent::Absent),
         rare => Just(Parent::Nobody),
@@ -144,21 +151,37 @@ fn grant() -> impl Strategy<Value = Option<(Amount, GrantKind, bool)>> {
 
 fn flags() -> impl Strategy<Value = Flags> {
     let rare = || proptest::bool::weighted(0.12);
-    (rare(), rare(), rare(), any::<bool>(), rare(), (rare(), any::<bool>())).prop_map(
-        |(is_wait, is_attempt, is_wordless, has_http_method, has_rpc, (side_effect, again))| {
-            let repeat_safe = !side_effect || again;
-            Flags {
+    (
+        rare(),
+        rare(),
+        rare(),
+        any::<bool>(),
+        rare(),
+        (proptest::bool::weighted(0.25), any::<bool>(), proptest::bool::weighted(0.02)),
+    )
+        .prop_map(
+            |(
                 is_wait,
                 is_attempt,
-                has_rpc,
-                has_http_method,
                 is_wordless,
-                side_effect,
-                repeat_safe,
-                ..Flags::default()
-            }
-        },
-    )
+                has_http_method,
+                has_rpc,
+                (side_effect, again, odd),
+            )| {
+                let repeat_safe = !side_effect || again;
+                Flags {
+                    is_wait,
+                    is_attempt,
+                    has_rpc,
+                    has_http_method,
+                    is_wordless,
+                    side_effect,
+                    repeat_safe,
+                    negative_duration: odd,
+                    ..Flags::default()
+                }
+            },
+        )
 }
 
 /// A draft; a tidy one belongs to a trace that is one tree.
@@ -167,7 +190,8 @@ fn draft(is_tidy: bool) -> impl Strategy<Value = Draft> {
     let host = option::weighted(0.1, 0..NAMES);
     let start = prop_oneof![9 => length(20), 1 => (-10_i64..0).prop_map(|millis| millis * MS)];
     let time = (start, any::<bool>(), prop_oneof![4 => length(40), 1 => length(300)]);
-    let result = (0..3_u8, outcome(), option::weighted(0.3, select(vec![200, 301, 404, 401, 503])));
+    let status = option::weighted(0.3, select(vec![200, 301, 404, 401, 503]));
+    let result = (0..3_u8, outcome(), status, proptest::bool::weighted(0.1));
     let attempt = (
         option::weighted(0.2, select(vec![5 * MS, 20 * MS, 50 * MS])),
         option::weighted(0.15, 1..=3_i32),
@@ -187,6 +211,7 @@ fn draft(is_tidy: bool) -> impl Strategy<Value = Draft> {
             name: result.0,
             outcome: result.1,
             http_status: result.2,
+            has_route: result.3,
             grant,
             allowance: attempt.0,
             ordinal: attempt.1,
@@ -208,38 +233,63 @@ fn suitable(parent: Kind) -> Kind {
     }
 }
 
+/// The spans before one, and when the grants above each end.
+#[derive(Default)]
+struct Trace {
+    placed: Vec<Placed>,
+    until: Vec<Option<i64>>,
+}
+
 /// Puts drafts in their places, on the true clock.
 fn place(trace: u128, drafts: Vec<Draft>) -> Vec<Placed> {
     let count = drafts.len();
-    // Ids that are in another order than the spans.
-    let id = |place: usize| u64::try_from(place * 37 % 101 + 1).unwrap_or(0);
-    let mut placed: Vec<Placed> = Vec::new();
-    // When the grants above end, by place.
-    let mut until: Vec<Option<i64>> = Vec::new();
-    for (place, draft) in drafts.into_iter().enumerate() {
-        let above = match draft.parent {
-            Parent::Earlier(pick) if place > 0 => Some(usize::from(pick) % place),
-            Parent::Any(pick) => Some(usize::from(pick) % count),
+    let mut so_far = Trace::default();
+    for draft in drafts {
+        so_far.place(trace, draft, count);
+    }
+    so_far.placed
+}
+
+/// Ids that are in another order than the spans.
+fn id(place: usize) -> u64 {
+    u64::try_from(place * 37 % 101 + 1).unwrap_or(0)
+}
+
+impl Trace {
+    fn place(&mut self, trace: u128, mut draft: Draft, count: usize) {
+        let place = self.placed.len();
+        let backwards = |pick: u8| (place > 0).then(|| place - 1 - usize::from(pick) % place);
+        let twin = match draft.parent {
+            Parent::Beside(pick) => backwards(pick).map(|twin| self.placed[twin].clone()),
             _ => None,
         };
-        let parent_id = match draft.parent {
-            Parent::Absent => Some(1_000),
-            _ => above.map(id),
+        let twin = twin.filter(|twin| twin.parent.is_some());
+        let parent = match (draft.parent, &twin) {
+            (_, Some(twin)) => twin.parent,
+            (Parent::Earlier(pick) | Parent::Beside(pick), None) => backwards(pick).map(id),
+            (Parent::Any(pick), None) => Some(id(usize::from(pick) % count)),
+            (Parent::Absent, None) => Some(1_000),
+            (Parent::Nobody, None) => None,
         };
-        let known = above.and_then(|above| placed.get(above));
-        let sibling = placed.iter().rev().find(|other| other.parent == parent_id);
-        let sibling_end = sibling.map(|sibling| sibling.start + sibling.duration);
-        let base = known.map_or(START, |parent| parent.start);
-        let base = sibling_end.filter(|_| draft.after_sibling).unwrap_or(base);
+        let above = self.placed.iter().position(|other| Some(other.id) == parent);
+        let base = self.base(&draft, parent, above, twin.as_ref());
+        let above_kind = above.map(|above| self.placed[above].kind);
+        let mut kind = draft.kind.unwrap_or(above_kind.map_or(Kind::Server, suitable));
+        let mut service =
+            draft.service.unwrap_or(above.map_or(0, |above| {
+                (self.placed[above].service + u8::from(kind.receives())) % NAMES
+            }));
+        if let Some(twin) = &twin {
+            (kind, service) = (twin.kind, twin.service);
+            draft.name = twin.draft.name;
+            draft.target = twin.draft.target;
+            draft.flags.is_attempt = twin.draft.flags.is_attempt;
+        }
+        if draft.flags.is_attempt {
+            kind = Kind::Client;
+        }
         let start = base + draft.start;
-        let kind = known.map_or(Kind::Server, |parent| suitable(parent.kind));
-        let kind = draft.kind.unwrap_or(kind);
-        let kind = if draft.flags.is_attempt { Kind::Client } else { kind };
-        let inherited = known.map_or(0, |parent| {
-            if kind.receives() { (parent.service + 1) % NAMES } else { parent.service }
-        });
-        let service = draft.service.unwrap_or(inherited);
-        let until_above = above.and_then(|above| *until.get(above)?);
+        let until_above = above.and_then(|above| self.until[above]);
         let grant = draft.grant.and_then(|(amount, kind, from_start)| {
             let value = match amount {
                 Amount::Fixed(value) => value,
@@ -247,12 +297,12 @@ fn place(trace: u128, drafts: Vec<Draft>) -> Vec<Placed> {
             };
             Some((value.max(0), kind, from_start))
         });
-        until.push(grant.map(|(value, ..)| start + value).or(until_above));
+        self.until.push(grant.map(|(value, ..)| start + value).or(until_above));
         let own_id = if draft.is_duplicate { place.saturating_sub(1) } else { place };
-        placed.push(Placed {
+        self.placed.push(Placed {
             trace,
             id: id(own_id),
-            parent: parent_id,
+            parent,
             kind,
             service,
             host: draft.host.unwrap_or(service),
@@ -262,7 +312,25 @@ fn place(trace: u128, drafts: Vec<Draft>) -> Vec<Placed> {
             draft,
         });
     }
-    placed
+
+    /// What a span's start counts from.
+    fn base(
+        &self,
+        draft: &Draft,
+        parent: Option<u64>,
+        above: Option<usize>,
+        twin: Option<&Placed>,
+    ) -> i64 {
+        let sibling = self.placed.iter().rev().find(|other| other.parent == parent);
+        match twin.or(sibling) {
+            Some(before) if draft.after_sibling => before.start + before.duration,
+            _ => match (twin, above) {
+                (Some(twin), _) => twin.start,
+                (None, Some(above)) => self.placed[above].start,
+                (None, None) => START,
+            },
+        }
+    }
 }
 
 /// Moves every span of a host.
@@ -306,7 +374,7 @@ pub(crate) fn any_traces() -> impl Strategy<Value = Vec<Placed>> {
 
 /// The spans of a trace that is one tree, on clocks that are far from each other.
 pub(crate) fn skewed_trace() -> impl Strategy<Value = Vec<Placed>> {
-    let skew = prop_oneof![3 => -9_000 * MS..-4_000 * MS, 1 => 4_000 * MS..9_000 * MS];
+    let skew = prop_oneof![9 => -9_000 * MS..-4_000 * MS, 1 => 4_000 * MS..9_000 * MS];
     trace(7, true, 12, skew)
 }
 
@@ -316,7 +384,6 @@ pub(crate) fn policy() -> impl Strategy<Value = Policy> {
     (vec(contract(), 0..3), tolerance).prop_map(|(contracts, tolerance)| Policy {
         contracts,
         tolerance: Nanos::from_nanos(tolerance),
-        ..Policy::default()
     })
 }
 
@@ -332,9 +399,10 @@ fn contract() -> impl Strategy<Value = Contract> {
         option::weighted(0.3, length(20)),
     );
     let outlasting = (option::weighted(0.2, 0..NAMES), option::weighted(0.2, 0..3_u8));
+    let prefix = prop_oneof![4 => Just("op"), 1 => Just("GET /")];
     let retry = option::of((option::of(0..NAMES), option::of(length(60))));
-    (service, operation, times, outlasting, retry, any::<bool>()).prop_map(
-        move |(service, operation, times, outlasting, retry, is_named)| {
+    (service, operation, times, outlasting, retry, (any::<bool>(), prefix)).prop_map(
+        move |(service, operation, times, outlasting, retry, (is_named, prefix))| {
             let named = |prefix: &str, number: Option<u8>| {
                 number.and_then(|number| glob(&format!("{prefix}{number}")))
             };
@@ -352,7 +420,7 @@ fn contract() -> impl Strategy<Value = Contract> {
                 reconciliation_reserve: nanos(times.2),
                 residual_bound: times.3.map(nanos),
                 detached: named("s", outlasting.0).into_iter().collect(),
-                long_lived: named("op", outlasting.1).into_iter().collect(),
+                long_lived: named(prefix, outlasting.1).into_iter().collect(),
                 retry,
                 ..Contract::default()
             }
@@ -388,7 +456,7 @@ fn admit(placed: &Placed, strings: &mut Interner) -> Span {
         service: name("s", placed.service),
         clock_domain: name("h", placed.host),
         operation: name("op", draft.name),
-        route_operation: None,
+        route_operation: draft.has_route.then(|| name("GET /", draft.name)),
         kind: placed.kind,
         start: UnixNanos::from_nanos(placed.start),
         end: UnixNanos::from_nanos(placed.start + placed.duration),

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use dwindle::span::{Kind, Outcome, Sym};
+use dwindle::units::Nanos;
 use serde_json::{Value, json};
 
 use super::request::Request;
@@ -116,8 +117,7 @@ impl<'a> Request<'_, 'a> {
         let start = self.trace.nodes[span].start;
         let last = |call: usize| calls[call].last().map(|last| &self.trace.nodes[last.span]);
         let redirected = |&call: &usize| {
-            last(call)
-                .is_some_and(|last| last.end <= start && is_resent(last.span.http_status))
+            last(call).is_some_and(|last| last.end <= start && is_resent(last.span.http_status))
         };
         (0..calls.len())
             .filter(redirected)
@@ -157,7 +157,7 @@ impl<'a> Request<'_, 'a> {
         let retry =
             retry.filter(|retry| retry.owner.as_deref().is_none_or(|owner| owner == node.service));
         let agreed = retry.and_then(|retry| retry.attempt_allowance);
-        node.span.allowance.or(agreed).map(|allowance| allowance.as_nanos())
+        node.span.allowance.or(agreed).map(Nanos::as_nanos)
     }
 
     pub(super) fn funding(&self, attempt: usize) -> &'static str {

@@ -66,6 +66,7 @@ struct Trace<'a> {
 }
 
 /// A span and what is learnt of it.
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact")]
 struct Node<'a> {
     span: &'a Span,
     id: u64,
