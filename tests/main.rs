@@ -1,7 +1,16 @@
 //! All tests, black box: one binary.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    unreachable_pub,
+    reason = "a test fails by panicking, and its helpers are nobody's interface"
+)]
 
 mod cases;
 mod conventions;
 mod ingest;
+mod layers;
 mod properties;
+mod report;
+mod stats;
 mod support;

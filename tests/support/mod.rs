@@ -1,5 +1,7 @@
-//! What several tests need.
+//! What tests share.
 
+pub mod case_tables;
+pub mod made_tables;
 pub mod naive;
 pub mod random;
 pub mod raw_span;
