@@ -12,6 +12,7 @@ mod cli;
 mod conventions;
 mod ingest;
 mod layers;
+mod properties;
 mod report;
 mod stats;
 mod support;
