@@ -54,7 +54,7 @@ impl fmt::Display for SpanId {
 pub struct Sym(u32);
 
 /// The strings of one partition, each kept once.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Interner {
     numbers: FxHashMap<Box<str>, Sym>,
     strings: Vec<Box<str>>,

@@ -133,6 +133,12 @@ impl fmt::Display for ParseDurationError {
 impl std::error::Error for ParseDurationError {}
 
 impl UnixNanos {
+    /// Before every instant there is.
+    pub const MIN: Self = Self(i64::MIN);
+
+    /// After every instant there is.
+    pub const MAX: Self = Self(i64::MAX);
+
     /// The instant `nanos` nanoseconds after the epoch.
     pub const fn from_nanos(nanos: i64) -> Self {
         Self(nanos)

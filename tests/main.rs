@@ -6,6 +6,10 @@
     reason = "a test fails by panicking, and its helpers are nobody's interface"
 )]
 
+mod cases;
 mod conventions;
 mod ingest;
+mod layers;
+mod report;
+mod stats;
 mod support;

@@ -27,11 +27,17 @@ pub(super) struct Place {
 /// What a key or an event is looked up for.
 #[derive(Clone, Copy, Debug)]
 enum Use {
+    /// A fact; of its keys the one with the smallest number counts.
     Fact(Fact, usize),
+    /// Time given, or the bound of a try.
     Grant(Place),
+    /// The number of a try.
     Ordinal(Place),
+    /// Time in a queue before the span.
     Queue(Place),
+    /// How the span ended.
     Outcome(Place),
+    /// An event up to which the span only waited.
     WaitUntil,
 }
 
@@ -48,10 +54,12 @@ struct Meaning {
 }
 
 impl Meaning {
+    /// No use yet.
     fn new(counted_as: String) -> Self {
         Self { counted_as, rule: String::new(), is_url: false, uses: Vec::new() }
     }
 
+    /// Adds a use, if any, by the row `rule`.
     fn add(&mut self, rule: &str, found_use: Option<Use>) {
         if !self.rule.split(RULE_SEPARATOR).any(|known| known == rule) {
             if !self.rule.is_empty() {
@@ -62,6 +70,7 @@ impl Meaning {
         self.uses.extend(found_use);
     }
 
+    /// Whether meeting it with this value is to be counted.
     fn counts(&self, value: HitValue<'_>) -> bool {
         let is_evidence = match value {
             HitValue::Attribute(value) => !self.is_url || mentions_timeout(value),
@@ -71,12 +80,15 @@ impl Meaning {
     }
 }
 
+/// Meanings by key or name.
 type Meanings = FxHashMap<Box<str>, Meaning>;
 
 /// The conventions, ready for looking up.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Index {
+    /// By attribute key, in lower case.
     keys: Meanings,
+    /// By event name.
     events: Meanings,
     /// The attributes of events that grant rows ask for, by event name.
     event_keys: FxHashMap<Box<str>, Meanings>,
@@ -104,7 +116,9 @@ pub(super) struct Hit<'a> {
 /// What was found there.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum HitValue<'a> {
+    /// A value.
     Attribute(&'a Value<'a>),
+    /// An event, and when it happened.
     Event(Option<UnixNanos>),
 }
 
@@ -118,6 +132,7 @@ pub(super) struct Found<'a> {
     pub(super) outcomes: Vec<Hit<'a>>,
     /// The latest event up to which the span only waited.
     pub(super) waited_until: Option<UnixNanos>,
+    /// There is any `rpc.*` attribute.
     pub(super) has_rpc: bool,
 }
 
@@ -127,6 +142,7 @@ impl<'a> Found<'a> {
         self.facts.get(fact as usize).copied().flatten().map(|(_, value)| value)
     }
 
+    /// Notes what was found under `key`.
     fn add(&mut self, found_use: Use, key: &'a str, counted_as: &'a str, value: HitValue<'a>) {
         let hit = |place| Hit { place, key, counted_as, value };
         match (found_use, value) {
@@ -166,16 +182,12 @@ impl<'a> Found<'a> {
 fn says_something(value: &Value<'_>) -> bool {
     match value {
         Value::Text(text) => !text.is_empty(),
-        Value::List(values) => values.first().is_some_and(says_something_single),
+        Value::List(values) => values
+            .first()
+            .is_some_and(|first| !matches!(first, Value::List(_)) && says_something(first)),
         Value::Other => false,
         Value::Int(_) | Value::Double(_) | Value::Bool(_) => true,
     }
-}
-
-/// As [`says_something`] for a member of a list, which is no list.
-fn says_something_single(value: &Value<'_>) -> bool {
-    !matches!(value, Value::List(_) | Value::Other)
-        && !matches!(value, Value::Text(text) if text.is_empty())
 }
 
 impl Index {
@@ -227,6 +239,7 @@ impl Index {
         index
     }
 
+    /// Facts are counted only where their row has an id.
     fn add_facts(&mut self, rows: &[FactRow]) {
         for row in rows {
             for (rank, key) in spellings(&row.keys).enumerate() {
@@ -239,6 +252,7 @@ impl Index {
         }
     }
 
+    /// Grant rows look at attributes of spans, or of the event that they name.
     fn add_grants(&mut self, rows: &[GrantRow]) {
         let mut places = Places::default();
         for (at, row) in rows.iter().enumerate() {
@@ -253,6 +267,7 @@ impl Index {
         }
     }
 
+    /// Whole names are looked up, those with a star tried one by one.
     fn add_names(&mut self, rows: Vec<NameRow>) {
         for row in rows {
             for pattern in row.names {
@@ -266,14 +281,17 @@ impl Index {
         }
     }
 
+    /// The meaning of an attribute.
     fn key(&mut self, key: &str) -> &mut Meaning {
         self.keys.entry(key.into()).or_insert_with(|| Meaning::new(key.to_owned()))
     }
 
+    /// The meaning of an event.
     fn event(&mut self, name: &str) -> &mut Meaning {
         self.events.entry(name.into()).or_insert_with(|| Meaning::new(format!("event {name}")))
     }
 
+    /// The meaning of an event's attribute.
     fn event_key(&mut self, name: &str, key: &str) -> &mut Meaning {
         let keys = self.event_keys.entry(name.into()).or_default();
         keys.entry(key.into()).or_insert_with(|| Meaning::new(format!("event {name}: {key}")))
@@ -325,6 +343,7 @@ struct Places {
 }
 
 impl Places {
+    /// The place of the next key, which is one of `row`.
     fn next(&mut self, row: usize) -> Place {
         self.rank += 1;
         Place { rank: self.rank, row }

@@ -75,9 +75,13 @@ pub(super) fn read(grammar: Grammar, value: &Value<'_>) -> Result<Option<Reading
 /// A single value: captured headers come as lists of one, as JSON text, or joined by commas.
 #[derive(Clone, Copy)]
 enum Scalar<'a> {
+    /// Text.
     Text(&'a str),
+    /// A whole number.
     Int(i64),
+    /// Any other number.
     Double(f64),
+    /// What no grammar reads.
     Other,
 }
 
@@ -106,6 +110,7 @@ fn for_each_scalar(value: &Value<'_>, has_commas: bool, visit: &mut impl FnMut(S
     }
 }
 
+/// As [`for_each_scalar`] for a value that is no list.
 fn for_each_in_single(value: &Value<'_>, has_commas: bool, visit: &mut impl FnMut(Scalar<'_>)) {
     match value {
         Value::Text(text) => for_each_in_text(text, has_commas, visit),
@@ -115,6 +120,7 @@ fn for_each_in_single(value: &Value<'_>, has_commas: bool, visit: &mut impl FnMu
     }
 }
 
+/// As [`for_each_scalar`] for a member of a list that was written as JSON text.
 fn for_each_in_json(
     value: &serde_json::Value,
     has_commas: bool,
@@ -131,6 +137,7 @@ fn for_each_in_json(
     }
 }
 
+/// A text, or its parts where several values were joined.
 fn for_each_in_text(text: &str, has_commas: bool, visit: &mut impl FnMut(Scalar<'_>)) {
     if has_commas {
         text.split(',').for_each(|part| visit(Scalar::Text(part.trim())));
@@ -139,6 +146,7 @@ fn for_each_in_text(text: &str, has_commas: bool, visit: &mut impl FnMut(Scalar<
     }
 }
 
+/// As [`read`] for one value.
 fn read_scalar(grammar: Grammar, scalar: Scalar<'_>) -> Result<Option<Reading>, Unparsed> {
     let text = match scalar {
         Scalar::Text(text) => Some(text),
@@ -262,6 +270,7 @@ fn go_duration(text: &str) -> Option<Reading> {
         .map(|nanos| Reading::Length(if is_negative { -nanos } else { nanos }))
 }
 
+/// A date.
 fn instant(text: &str) -> Option<Reading> {
     instant::parse(text).map(Reading::Instant)
 }

@@ -2,6 +2,8 @@
 //! sentence. Writers, readers, `dwindle schema` and the reports derive from it.
 
 mod cell;
+pub mod folder;
+pub mod format;
 mod rows;
 mod schema;
 

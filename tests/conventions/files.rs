@@ -216,3 +216,11 @@ fn what_was_seen_adds_up_in_any_order() {
     assert_eq!(merged(&one, &other), seen_on(&[one, other].concat()));
     assert_eq!(merged(&one, &other).keys["grpc.timeout"].unparsed, 2);
 }
+
+#[test]
+fn a_value_for_which_several_rows_ask_fails_once() {
+    let conventions = Conventions::embedded().unwrap().heuristics(true);
+    let raw = span(Client).with("timeout_ms", "soon").with("deadline_updated", true);
+    let resolved = resolve_by(&conventions, &raw.with("attempts", 1));
+    assert_eq!(resolved.unparsed("timeout_ms"), 1);
+}
