@@ -17,7 +17,7 @@ use crate::report::{Format, inspection};
 #[command(after_help = "\
 Examples:
   dwindle inspect traces.jsonl.gz
-  dwindle inspect traces/ --format ndjson | jq '{file, spans, missing}'")]
+  dwindle inspect traces/ --format ndjson | jq '{path, spans, missing}'")]
 pub(super) struct Args {
     #[command(flatten)]
     inputs: Inputs,
@@ -67,7 +67,7 @@ pub(super) fn run(args: &Args) -> Result<(), Fatal> {
 fn object(file: &FileInspection) -> Value {
     let facts = &file.facts;
     let keys = facts.seen.keys.iter().map(|(key, seen)| {
-        json!({ "key": key, "rule": seen.rule, "count": seen.count, "unparsed": seen.unparsed })
+        json!({ "key": key, "rules": seen.rule, "count": seen.count, "unparsed": seen.unparsed })
     });
     let text = |sym| file.problem_strings.get(sym);
     let problems = file.problems.iter().map(|row| {
@@ -84,7 +84,7 @@ fn object(file: &FileInspection) -> Value {
         })
     });
     json!({
-        "file": facts.path,
+        "path": facts.path,
         "format": facts.format,
         "compression": facts.compression.name(),
         "bytes": facts.bytes,
@@ -101,7 +101,7 @@ fn object(file: &FileInspection) -> Value {
         "min_start_ns": file.min_start.map(crate::units::UnixNanos::as_nanos),
         "max_end_ns": file.max_end.map(crate::units::UnixNanos::as_nanos),
         "error_spans": file.error_spans,
-        "keys": keys.collect::<Vec<_>>(),
+        "convention_keys": keys.collect::<Vec<_>>(),
         "missing": file.missing(),
         "problems": problems.collect::<Vec<_>>(),
     })

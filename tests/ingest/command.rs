@@ -44,7 +44,7 @@ fn one_object_a_file_tells_all_counts_by_name() {
     assert_eq!(
         object,
         json!({
-            "file": path,
+            "path": path,
             "format": "OTLP JSON lines",
             "compression": "none",
             "bytes": 983,
@@ -61,7 +61,7 @@ fn one_object_a_file_tells_all_counts_by_name() {
             "min_start_ns": 1_700_000_000_000_000_001_u64,
             "max_end_ns": 1_700_000_000_250_000_002_u64,
             "error_spans": 0,
-            "keys": [],
+            "convention_keys": [],
         })
     );
 }
@@ -71,9 +71,9 @@ fn standard_input_may_be_compressed() {
     let plain = std::fs::read(fixture("snake-case.json")).unwrap();
     let output = inspect(&["-", "--format", "ndjson"], &zstd::encode_all(&plain[..], 1).unwrap());
     let object = objects(&output).remove(0);
-    assert_eq!((&object["file"], &object["spans"]), (&json!("-"), &json!(2)));
+    assert_eq!((&object["path"], &object["spans"]), (&json!("-"), &json!(2)));
     assert_eq!(object["compression"], "zstd");
-    let keys: Vec<&Value> = object["keys"].as_array().unwrap().iter().collect();
+    let keys: Vec<&Value> = object["convention_keys"].as_array().unwrap().iter().collect();
     assert!(keys.iter().any(|key| key["key"] == "deadline.remaining_ms" && key["count"] == 1));
 }
 
