@@ -1,22 +1,22 @@
-//! `dwindle inspect`: what each file holds, and what it lacks for deadlines to be known.
+//! `dwindle inspect`: what each file holds.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::input::Inputs;
-use super::manifest::VERSION;
 use super::output::{self, Color, Fatal};
 use super::progress::ProgressLine;
 use crate::ingest::{FileInspection, inspect};
 use crate::report::{Format, inspection};
-use crate::units::UnixNanos;
 
 /// Tell what each file holds, and what it lacks for deadlines to be known.
 ///
-/// Counts are of records as written: a record that is there twice counts twice.
+/// Per file: format, spans, traces, roots (spans without a parent), orphans (spans whose parent is
+/// not in the file), services, first start and last end, which attributes that tell of deadlines,
+/// attempts, queues and outcomes were met and how often, problems, and in words what is missing.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  dwindle inspect traces/*.jsonl
+  dwindle inspect traces.jsonl.gz
   dwindle inspect traces/ --format ndjson | jq '{path, spans, missing}'")]
 pub(super) struct Args {
     #[command(flatten)]
@@ -39,7 +39,7 @@ pub(super) struct Args {
 enum InspectFormat {
     /// For people
     Terminal,
-    /// One JSON object a file
+    /// For programs: one object a file, times in nanoseconds since 1970
     Ndjson,
 }
 
@@ -47,25 +47,43 @@ enum InspectFormat {
 pub(super) fn run(args: &Args) -> Result<(), Fatal> {
     args.inputs.start_threads();
     let conventions = args.inputs.conventions()?;
-    let progress = ProgressLine::new(args.inputs.quiet);
-    let files = inspect(&args.inputs.inputs, &conventions, &progress)?;
-    drop(progress);
-    output::print(&match args.format {
+    let files = {
+        let progress = ProgressLine::new(args.inputs.quiet);
+        inspect(&args.inputs.inputs, &conventions, &progress)?
+    };
+    match args.format {
+        InspectFormat::Ndjson => output::print(
+            &files.iter().map(|file| format!("{}\n", object(file))).collect::<String>(),
+        ),
         InspectFormat::Terminal => {
-            let report = inspection(VERSION, &files);
-            report.render(Format::Terminal, output::width(args.width), args.color.wanted())
+            let report = inspection(&files, env!("CARGO_PKG_VERSION"));
+            let width = output::width(args.width);
+            output::print(&report.render(Format::Terminal, width, args.color.wanted()))
         }
-        InspectFormat::Ndjson => files.iter().map(object).collect(),
-    })
+    }
 }
 
-/// One line; names are those of the counts that are usual for trace files.
-fn object(file: &FileInspection) -> String {
+/// One file for programs. The names are a promise.
+fn object(file: &FileInspection) -> Value {
     let facts = &file.facts;
-    let keys = facts.seen.keys.iter().map(|(key, count)| {
-        json!({ "key": key, "rules": count.rule, "spans": count.count, "unparsed": count.unparsed })
+    let keys = facts.seen.keys.iter().map(|(key, seen)| {
+        json!({ "key": key, "rules": seen.rule, "count": seen.count, "unparsed": seen.unparsed })
     });
-    let object = json!({
+    let text = |sym| file.problem_strings.get(sym);
+    let problems = file.problems.iter().map(|row| {
+        json!({
+            "code": text(row.code),
+            "severity": row.severity.name(),
+            "blame": row.blame.name(),
+            "count": row.count,
+            "byte": row.byte,
+            "line": row.line,
+            "record": row.record,
+            "message": text(row.message),
+            "help": text(row.help),
+        })
+    });
+    json!({
         "path": facts.path,
         "format": facts.format,
         "compression": facts.compression.name(),
@@ -80,11 +98,11 @@ fn object(file: &FileInspection) -> String {
         "duplicate_span_ids": file.duplicate_span_ids,
         "services": file.services,
         "no_service": file.no_service,
-        "min_start_ns": file.min_start.map(UnixNanos::as_nanos),
-        "max_end_ns": file.max_end.map(UnixNanos::as_nanos),
+        "min_start_ns": file.min_start.map(crate::units::UnixNanos::as_nanos),
+        "max_end_ns": file.max_end.map(crate::units::UnixNanos::as_nanos),
         "error_spans": file.error_spans,
         "convention_keys": keys.collect::<Vec<_>>(),
         "missing": file.missing(),
-    });
-    format!("{object}\n")
+        "problems": problems.collect::<Vec<_>>(),
+    })
 }

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{FileFacts, Ingested};
-use crate::span::{Span, SpanId, Spans, TraceId};
+use crate::span::{Interner, Span, SpanId, Spans, TraceId};
+use crate::tables::ProblemRow;
 use crate::units::{Nanos, UnixNanos};
 
 /// One file, counted.
@@ -33,6 +34,10 @@ pub struct FileInspection {
     pub error_spans: u64,
     /// What the spans say about deadlines, attempts and queues.
     pub evidence: Evidence,
+    /// Trouble in it, by code.
+    pub problems: Vec<ProblemRow>,
+    /// The strings behind `problems`.
+    pub problem_strings: Interner,
 }
 
 /// How many spans say something.
@@ -52,10 +57,10 @@ pub struct Evidence {
 
 impl FileInspection {
     /// Counts the only file of `ingested`; `None` where there is none, or several.
-    pub fn new(ingested: &Ingested) -> Option<Self> {
-        let [facts] = ingested.files.as_slice() else { return None };
+    pub fn new(ingested: Ingested) -> Option<Self> {
+        let Ok([facts]) = <[FileFacts; 1]>::try_from(ingested.files) else { return None };
         let mut inspection = Self {
-            facts: facts.clone(),
+            facts,
             traces: 0,
             roots: 0,
             orphans: 0,
@@ -66,6 +71,8 @@ impl FileInspection {
             max_end: None,
             error_spans: 0,
             evidence: Evidence::default(),
+            problems: ingested.problems,
+            problem_strings: ingested.problem_strings,
         };
         let mut services = BTreeSet::new();
         for partition in &ingested.partitions {

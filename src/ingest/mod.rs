@@ -174,7 +174,7 @@ pub fn inspect(
     for input in begin(inputs, progress)? {
         let (facts, harvests) = read_file(0, &input, conventions, progress)?;
         files.push(facts.clone());
-        inspections.extend(FileInspection::new(&finish(vec![facts], harvests)));
+        inspections.extend(FileInspection::new(finish(vec![facts], harvests)));
     }
     refuse_nothing(&files)?;
     Ok(inspections)

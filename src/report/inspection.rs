@@ -1,120 +1,135 @@
-//! What files hold and what they lack, one section a file.
+//! What files hold, for people: the text of `dwindle inspect`.
 
-use super::model::{Block, Cell, Column, Layout, Report, Row, Section, Table};
+use super::model::{Block, Cell, Column, Report, Row, Section, Table};
 use super::text;
 use crate::ingest::{Compression, FileInspection};
 
-/// A report on files. `version` is that of the program.
-pub fn inspection(version: &str, files: &[FileInspection]) -> Report {
-    let mut sections = vec![overview(files)];
-    sections.extend(files.iter().map(section));
+/// A section for all files together, and one for each.
+pub fn inspection(files: &[FileInspection], version: &str) -> Report {
+    let mut sections = vec![together(files)];
+    sections.extend(files.iter().map(of_file));
     Report { version: version.to_owned(), sections }
 }
 
-fn overview(files: &[FileInspection]) -> Section {
-    let sum = |count: fn(&FileInspection) -> u64| files.iter().map(count).sum();
+fn together(files: &[FileInspection]) -> Section {
+    let sum = |part: fn(&FileInspection) -> u64| text::count(files.iter().map(part).sum());
     let note = format!(
-        "{} · {} read, {} rejected",
+        "{}: {} spans, of which {} were admitted and {} rejected.",
         text::counted(files.len() as u64, "file"),
-        text::counted(sum(|file| file.facts.spans_read), "span"),
-        text::count(sum(|file| file.facts.spans_rejected)),
+        sum(|file| file.facts.spans_read),
+        sum(|file| file.facts.spans_admitted),
+        sum(|file| file.facts.spans_rejected),
     );
-    Section { title: "Files".to_owned(), class: None, blocks: vec![Block::Note(note)] }
+    Section { title: "All files".to_owned(), class: None, blocks: vec![Block::Note(note)] }
 }
 
-fn section(file: &FileInspection) -> Section {
-    let mut blocks = vec![Block::Note(described(file)), Block::Table(counts(file))];
-    blocks.extend(window(file).map(Block::Table));
-    blocks.extend(services(file).map(Block::Note));
-    blocks.push(keys(file).map_or_else(
-        || Block::Note("No attribute that a convention names was met.".to_owned()),
-        Block::Table,
-    ));
-    blocks.extend(file.missing().into_iter().map(|what| Block::Note(format!("Missing: {what}."))));
+fn of_file(file: &FileInspection) -> Section {
+    let note = |text: &str| Block::Note(text.to_owned());
+    let mut blocks = vec![Block::Table(facts(file))];
+    if !file.services.is_empty() {
+        blocks.push(Block::Note(format!("services: {}", file.services.join(", "))));
+    }
+    blocks.extend(keys(file).map(Block::Table));
+    blocks.extend(problems(file).map(Block::Table));
+    for row in &file.problems {
+        let text = |sym| file.problem_strings.get(sym);
+        let (code, message, help) = (text(row.code), text(row.message), text(row.help));
+        blocks.push(Block::Note(format!("{code}: {message}; {help}")));
+    }
+    let missing = file.missing();
+    blocks.push(note(""));
+    blocks.push(note(match missing.as_slice() {
+        [] => "Nothing is missing for deadlines to be known.",
+        _ => "What is missing for deadlines to be known:",
+    }));
+    blocks.extend(missing.iter().map(|sentence| Block::Note(format!("- {sentence}"))));
     Section { title: file.facts.path.clone(), class: None, blocks }
 }
 
-fn described(file: &FileInspection) -> String {
+fn facts(file: &FileInspection) -> Table {
     let facts = &file.facts;
-    let format = facts.format.unwrap_or("an empty file");
-    let bytes = text::counted(facts.bytes, "byte");
-    let skipped = match facts.other_signal_records {
-        0 => String::new(),
-        records => format!(" · {} of logs or metrics skipped", text::counted(records, "record")),
+    let compression = match facts.compression {
+        Compression::None => String::new(),
+        compression => format!(", {}", compression.name()),
     };
-    match facts.compression {
-        Compression::None => format!("{format} · {bytes}{skipped}"),
-        packed => format!("{format} · {bytes} unpacked from {}{skipped}", packed.name()),
-    }
-}
-
-fn counts(file: &FileInspection) -> Table {
-    let facts = &file.facts;
-    let row = |name, label, count| Row::new("fact", name, vec![Cell::Count(count)]).labelled(label);
+    let format = format!("{}{compression}", facts.format.unwrap_or("empty"));
+    let instant = |time: Option<_>| time.map_or(Cell::Absent, Cell::Instant);
+    let rows = [
+        ("format", Cell::Text(format)),
+        ("bytes, decompressed", Cell::Count(facts.bytes)),
+        ("spans", Cell::Count(facts.spans_read)),
+        ("spans rejected", Cell::Count(facts.spans_rejected)),
+        ("logs and metrics records, skipped", Cell::Count(facts.other_signal_records)),
+        ("traces", Cell::Count(file.traces)),
+        ("roots", Cell::Count(file.roots)),
+        ("orphans", Cell::Count(file.orphans)),
+        ("duplicate span ids", Cell::Count(file.duplicate_span_ids)),
+        ("services", Cell::Count(file.services.len() as u64)),
+        ("spans without a service", Cell::Count(file.no_service)),
+        ("spans with status ERROR", Cell::Count(file.error_spans)),
+        ("first start", instant(file.min_start)),
+        ("last end", instant(file.max_end)),
+    ];
     Table {
-        id: "inspection",
-        title: "Holds".to_owned(),
-        layout: Layout::Line,
+        id: "file",
+        title: "Counts".to_owned(),
         head: "fact",
-        columns: vec![Column::new("count", "count", "")],
-        rows: vec![
-            row("spans", "spans", facts.spans_read),
-            row("spans_rejected", "rejected", facts.spans_rejected),
-            row("traces", "traces", file.traces),
-            row("roots", "roots", file.roots),
-            row("orphans", "orphans", file.orphans),
-            row("duplicate_span_ids", "ids used twice", file.duplicate_span_ids),
-            row("error_spans", "errors", file.error_spans),
-            row("no_service", "without a service", file.no_service),
-        ],
+        columns: vec![Column::new("value", "value", "")],
+        rows: rows.into_iter().map(|(name, cell)| Row::new("fact", name, vec![cell])).collect(),
         ..Table::default()
     }
 }
 
-fn window(file: &FileInspection) -> Option<Table> {
-    let row =
-        |name, label, instant| Row::new("fact", name, vec![Cell::Instant(instant)]).labelled(label);
-    let start = file.min_start.map(|start| row("min_start_ns", "first start", start));
-    let end = file.max_end.map(|end| row("max_end_ns", "last end", end));
-    let rows: Vec<Row> = start.into_iter().chain(end).collect();
+fn keys(file: &FileInspection) -> Option<Table> {
+    let row = |(key, seen): (&String, &crate::conventions::KeyCount)| {
+        let cells = vec![
+            Cell::Text(seen.rule.clone()),
+            Cell::Count(seen.count),
+            Cell::Count(seen.unparsed),
+        ];
+        Row::new("key", key, cells)
+    };
+    let rows: Vec<Row> = file.facts.seen.keys.iter().map(row).collect();
     (!rows.is_empty()).then(|| Table {
-        id: "inspection_window",
-        title: "Window".to_owned(),
-        layout: Layout::Line,
-        head: "fact",
-        columns: vec![Column::new("instant", "instant", "")],
+        id: "keys",
+        title: "Convention keys met".to_owned(),
+        head: "key",
+        columns: vec![
+            Column::name("rule"),
+            Column::new("met", "met", ""),
+            Column::new("not parsed", "unparsed", ""),
+        ],
         rows,
         ..Table::default()
     })
 }
 
-fn services(file: &FileInspection) -> Option<String> {
-    (!file.services.is_empty()).then(|| {
-        let count = text::counted(file.services.len() as u64, "service");
-        format!("{count}: {}", file.services.join(", "))
-    })
-}
-
-fn keys(file: &FileInspection) -> Option<Table> {
-    let keys = &file.facts.seen.keys;
-    let row = |(key, count): (&String, &crate::conventions::KeyCount)| {
-        let cells = vec![
-            Cell::Text(count.rule.clone()),
-            Cell::Count(count.count),
-            Cell::Count(count.unparsed),
-        ];
-        Row::new("key", key, cells)
+fn problems(file: &FileInspection) -> Option<Table> {
+    let place = |place: Option<i64>| {
+        place.and_then(|place| u64::try_from(place).ok()).map_or(Cell::Absent, Cell::Count)
     };
-    (!keys.is_empty()).then(|| Table {
-        id: "convention_keys",
-        title: "Attributes and events that conventions name".to_owned(),
-        head: "key",
+    let row = |row: &crate::tables::ProblemRow| {
+        let cells = vec![
+            Cell::Text(row.severity.name().to_owned()),
+            Cell::Count(u64::try_from(row.count).unwrap_or(0)),
+            place(row.byte),
+            place(row.line),
+            place(row.record),
+        ];
+        Row::new("code", file.problem_strings.get(row.code), cells)
+    };
+    (!file.problems.is_empty()).then(|| Table {
+        id: "problems",
+        title: "Problems, and where the first of each is".to_owned(),
+        head: "problem",
         columns: vec![
-            Column::name("rules"),
-            Column::new("spans", "spans", ""),
-            Column::new("not parsed", "unparsed", ""),
+            Column::name("severity"),
+            Column::new("count", "count", ""),
+            Column::new("byte", "byte", "").ranked(1),
+            Column::new("line", "line", "").ranked(3),
+            Column::new("record", "record", "").ranked(2),
         ],
-        rows: keys.iter().map(row).collect(),
+        rows: file.problems.iter().map(row).collect(),
         ..Table::default()
     })
 }

@@ -1,5 +1,6 @@
 //! Reading: formats, encodings, trouble.
 
+mod command;
 mod corpus;
 mod inspection;
 mod json;
