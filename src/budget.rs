@@ -1,6 +1,8 @@
 //! The arithmetic of deadlines: what was left, what of it may be spent, and what counts as equal
 //! (SEMANTICS §5). One place for everything that reasons about budgets.
 
+use std::ops::RangeInclusive;
+
 use crate::units::{Nanos, UnixNanos};
 
 /// The default floor of [`tolerance`].
@@ -28,4 +30,28 @@ pub fn earlier(one: Option<UnixNanos>, other: Option<UnixNanos>) -> Option<UnixN
         (Some(one), Some(other)) => Some(one.min(other)),
         (one, other) => one.or(other),
     }
+}
+
+/// Whether a grant equals an earlier allowance within the tolerance of that allowance.
+pub fn is_equal(grant: Nanos, allowance: Nanos, floor: Nanos) -> bool {
+    let tolerance = tolerance(allowance, floor);
+    allowance - tolerance <= grant && grant <= allowance + tolerance
+}
+
+/// The allowances that `grant` equals: both bounds of [`is_equal`] grow with the allowance, so
+/// they are one range.
+pub fn equal_allowances(grant: Nanos, floor: Nanos) -> RangeInclusive<Nanos> {
+    let first = first_where(|allowance| grant <= allowance + tolerance(allowance, floor));
+    let beyond = first_where(|allowance| grant < allowance - tolerance(allowance, floor));
+    first..=beyond - Nanos::from_nanos(1)
+}
+
+/// The least length from 0 for which `holds`, which once true stays true.
+fn first_where(holds: impl Fn(Nanos) -> bool) -> Nanos {
+    let (mut below, mut at) = (-1, i64::MAX);
+    while at - below > 1 {
+        let middle = below + (at - below) / 2;
+        if holds(Nanos::from_nanos(middle)) { at = middle } else { below = middle }
+    }
+    Nanos::from_nanos(at)
 }

@@ -105,7 +105,9 @@ fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Nanos, D::Erro
     Nanos::parse(&String::deserialize(deserializer)?).map_err(D::Error::custom)
 }
 
-fn optional_duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Nanos>, D::Error> {
+fn optional_duration<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Nanos>, D::Error> {
     duration(deserializer).map(Some)
 }
 

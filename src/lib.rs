@@ -3,7 +3,9 @@
 pub mod budget;
 pub mod contract;
 pub mod conventions;
+pub mod ingest;
 pub(crate) mod names;
+pub mod otlp;
 pub mod reconstruct;
 pub mod span;
 pub mod tables;

@@ -54,7 +54,7 @@ impl fmt::Display for SpanId {
 pub struct Sym(u32);
 
 /// The strings of one partition, each kept once.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Interner {
     numbers: FxHashMap<Box<str>, Sym>,
     strings: Vec<Box<str>>,
@@ -266,12 +266,7 @@ impl Span {
             })
             .then_with(|| {
                 let rest = |span: &Self| {
-                    [
-                        Some(span.clock_domain),
-                        span.route_operation,
-                        span.target,
-                        span.peer_service,
-                    ]
+                    [Some(span.clock_domain), span.route_operation, span.target, span.peer_service]
                 };
                 rest(self).map(text).cmp(&rest(other).map(text))
             })

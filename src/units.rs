@@ -73,9 +73,8 @@ impl Nanos {
         }
         let mut total: i64 = 0;
         while !rest.is_empty() {
-            let number_len = rest
-                .find(|c: char| !(c.is_ascii_digit() || c == '.'))
-                .ok_or(ParseDurationError)?;
+            let number_len =
+                rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).ok_or(ParseDurationError)?;
             let (number, tail) = rest.split_at(number_len);
             let unit_len =
                 tail.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(tail.len());
@@ -125,13 +124,21 @@ pub struct ParseDurationError;
 
 impl fmt::Display for ParseDurationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("expected a duration such as \"800ms\", \"1.5s\" or \"1m30s\" (ns, us, ms, s, m, h)")
+        f.write_str(
+            "expected a duration such as \"800ms\", \"1.5s\" or \"1m30s\" (ns, us, ms, s, m, h)",
+        )
     }
 }
 
 impl std::error::Error for ParseDurationError {}
 
 impl UnixNanos {
+    /// Before every instant there is.
+    pub const MIN: Self = Self(i64::MIN);
+
+    /// After every instant there is.
+    pub const MAX: Self = Self(i64::MAX);
+
     /// The instant `nanos` nanoseconds after the epoch.
     pub const fn from_nanos(nanos: i64) -> Self {
         Self(nanos)

@@ -1,1 +1,3 @@
+//! All tests, black box: one binary.
 
+mod ingest;

@@ -2,16 +2,18 @@
 //! sentence. Writers, readers, `dwindle schema` and the reports derive from it.
 
 mod cell;
+pub mod folder;
+pub mod format;
 mod rows;
 mod schema;
 
 pub use cell::Cell;
 pub use rows::{
-    AttemptKind, AttemptRow, Blame, BlindSpot, BlindSpots, Category, Certainty, DeadlineSource, Evidence, FindingCode,
-    FindingRow, Funding, HopRow, ProblemRow, RequestRow, SegmentRow, Severity, TerminalOutcome,
-    Verdict,
+    AttemptKind, AttemptRow, Blame, BlindSpot, BlindSpots, Category, Certainty, DeadlineSource,
+    Evidence, FindingCode, FindingRow, Funding, HopRow, ProblemRow, RequestRow, SegmentRow,
+    Severity, TerminalOutcome, Verdict,
 };
-pub use schema::{BadSide, Column, ReadError, Row, SCHEMA_VERSION, Table, TABLES};
+pub use schema::{BadSide, Column, ReadError, Row, SCHEMA_VERSION, TABLES, Table};
 
 use crate::span::Interner;
 

@@ -234,6 +234,12 @@ impl BlindSpots {
         }
     }
 
+    /// Those in either set.
+    #[must_use]
+    pub fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
     /// Whether it is in the set.
     pub fn contains(self, spot: BlindSpot) -> bool {
         self.0 & (1 << spot as u32) != 0
@@ -404,7 +410,7 @@ table! {
         caller_service: Option<Sym>, null = "nothing called it";
         /// The service that was called.
         callee_service: Option<Sym>, null = "nothing names it";
-        /// The server's name, else the client's.
+        /// The name of its span.
         operation: Sym;
         /// From the origin to its start.
         elapsed_at_start_ns: Nanos, bad = high;

@@ -92,14 +92,6 @@ pub enum ReadError {
         /// The column.
         column: &'static str,
     },
-    /// A column has another type.
-    #[error("table {table}, column {column}: another type than declared")]
-    WrongType {
-        /// The table.
-        table: &'static str,
-        /// The column.
-        column: &'static str,
-    },
     /// A value cannot be.
     #[error("table {table}, column {column}, row {row}: a value that cannot be")]
     BadValue {

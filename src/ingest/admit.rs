@@ -1,0 +1,263 @@
+//! The one step behind every reader: a span is admitted, resolved and put into its partition, or
+//! rejected with its reason in the ledger. Every span that a reader meets takes one way or the
+//! other, so that read = admitted + rejected.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use super::problems::{Code, Ledger, Place};
+use super::scalar::Id;
+use super::scatter::{PARTITIONS, partition_of};
+use crate::conventions::raw::{Attribute, RawSpan, Status};
+use crate::conventions::{Conventions, Resource, Seen};
+use crate::span::{Interner, Kind, Span, SpanId, TraceId};
+use crate::units::UnixNanos;
+
+/// Instants beyond this are no instants: sums and differences of a few stay within 64 bits.
+const LATEST_UNIX_NS: i64 = i64::MAX / 4;
+
+/// A span as a reader finds it, field by field, before it is known to be right.
+#[derive(Clone, Debug)]
+pub(crate) struct Draft<'a> {
+    /// What was found; ids and times are zero until they are.
+    pub raw: RawSpan<'a>,
+    /// What is wrong with it, the first that was met.
+    pub fault: Option<Code>,
+    /// A hash stands for one of its ids.
+    has_hashed_id: bool,
+}
+
+impl<'a> Draft<'a> {
+    /// Nothing found yet.
+    pub(crate) fn new() -> Self {
+        let raw = RawSpan {
+            trace_id: TraceId(0),
+            span_id: SpanId(0),
+            parent_span_id: None,
+            name: Cow::Borrowed(""),
+            kind: Kind::Internal,
+            start: UnixNanos::from_nanos(0),
+            end: UnixNanos::from_nanos(0),
+            status: Status::Unset,
+            status_message: Cow::Borrowed(""),
+            attributes: Vec::new(),
+            events: Vec::new(),
+            links: 0,
+            trace_state: Cow::Borrowed(""),
+        };
+        Self { raw, fault: None, has_hashed_id: false }
+    }
+
+    /// Remembers what is wrong with it.
+    pub(crate) fn blame(&mut self, code: Code) {
+        self.fault.get_or_insert(code);
+    }
+
+    /// The value behind `id`, or a fault where there is none.
+    fn take_id<T>(&mut self, id: Option<Id<T>>, code: Code) -> Option<T> {
+        match id {
+            Some(Id { id, is_hashed }) => {
+                self.has_hashed_id |= is_hashed;
+                Some(id)
+            }
+            None => {
+                self.blame(code);
+                None
+            }
+        }
+    }
+
+    /// Its trace id as read; `None` where that is no id.
+    pub(crate) fn set_trace_id(&mut self, id: Option<Id<TraceId>>) {
+        if let Some(id) = self.take_id(id, Code::TraceIdInvalid) {
+            self.raw.trace_id = id;
+        }
+    }
+
+    /// Its span id as read; `None` where that is no id.
+    pub(crate) fn set_span_id(&mut self, id: Option<Id<SpanId>>) {
+        if let Some(id) = self.take_id(id, Code::SpanIdInvalid) {
+            self.raw.span_id = id;
+        }
+    }
+
+    /// Its parent's id as read; `None` where that is no id, zero where there is no parent.
+    pub(crate) fn set_parent_id(&mut self, id: Option<Id<SpanId>>) {
+        let id = self.take_id(id, Code::ParentIdInvalid);
+        self.raw.parent_span_id = id.filter(|id| id.0 != 0);
+    }
+
+    /// Its start as read; `None` where that is no instant, zero where it is absent.
+    pub(crate) fn set_start(&mut self, unix_ns: Option<i64>) {
+        match instant(unix_ns) {
+            Some(start) => self.raw.start = start,
+            None => self.blame(Code::StartInvalid),
+        }
+    }
+
+    /// Its end as read; `None` where that is no instant, zero where it is absent.
+    pub(crate) fn set_end(&mut self, unix_ns: Option<i64>) {
+        match instant(unix_ns) {
+            Some(end) => self.raw.end = end,
+            None => self.blame(Code::EndInvalid),
+        }
+    }
+
+    /// What keeps it from being admitted.
+    fn reason_to_reject(&self) -> Option<Code> {
+        let absent = [
+            (self.raw.trace_id.0 == 0, Code::TraceIdAbsent),
+            (self.raw.span_id.0 == 0, Code::SpanIdAbsent),
+            (self.raw.start.as_nanos() == 0, Code::StartAbsent),
+        ];
+        self.fault
+            .or_else(|| absent.into_iter().find_map(|(is_absent, code)| is_absent.then_some(code)))
+    }
+}
+
+/// The instant that `unix_ns` is, if it is one; 1970 itself stands for none given.
+pub(crate) fn instant(unix_ns: Option<i64>) -> Option<UnixNanos> {
+    unix_ns.filter(|unix_ns| (0..=LATEST_UNIX_NS).contains(unix_ns)).map(UnixNanos::from_nanos)
+}
+
+/// What was found in one file, or in a part of it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Found {
+    /// Spans met.
+    pub read: u64,
+    /// Spans kept.
+    pub admitted: u64,
+    /// Spans not kept.
+    pub rejected: u64,
+    /// Convention keys met.
+    pub seen: Seen,
+    /// Trouble met.
+    pub ledger: Ledger,
+}
+
+impl Found {
+    /// Adds what another part of the same file showed.
+    fn merge(&mut self, other: Self) {
+        self.read += other.read;
+        self.admitted += other.admitted;
+        self.rejected += other.rejected;
+        self.seen.merge(other.seen);
+        self.ledger.merge(other.ledger);
+    }
+}
+
+/// What one worker has gathered from any number of files.
+#[derive(Debug)]
+pub(crate) struct Harvest {
+    /// The strings behind `rows`.
+    pub strings: Interner,
+    /// Admitted spans by partition.
+    pub rows: Vec<Vec<Span>>,
+    /// What was found, by the file's index.
+    pub files: BTreeMap<usize, Found>,
+}
+
+impl Default for Harvest {
+    fn default() -> Self {
+        let rows = std::iter::repeat_with(Vec::new).take(PARTITIONS).collect();
+        Self { strings: Interner::default(), rows, files: BTreeMap::new() }
+    }
+}
+
+impl Harvest {
+    /// How many spans of `file` this worker has met.
+    pub(crate) fn spans_read(&self, file: usize) -> u64 {
+        self.files.get(&file).map_or(0, |found| found.read)
+    }
+
+    /// Adds what another worker found in `file`, but for its spans.
+    pub(crate) fn merge_file(&mut self, file: usize, found: Found) {
+        self.files.entry(file).or_default().merge(found);
+    }
+}
+
+/// A record as it lies in its file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Record<'a> {
+    /// Its bytes, without frame.
+    pub bytes: &'a [u8],
+    /// Where they begin.
+    pub place: Place,
+    /// They were compressed by themselves: offsets within mean nothing in the file.
+    pub is_unpacked: bool,
+}
+
+impl Record<'_> {
+    /// The place of its byte `offset`.
+    fn place_at(&self, offset: usize) -> Place {
+        if self.is_unpacked {
+            return self.place;
+        }
+        let before = self.bytes.get(..offset).unwrap_or(self.bytes);
+        let lines = before.iter().filter(|&&byte| byte == b'\n').count() as u64;
+        Place {
+            byte: self.place.byte.map(|byte| byte + offset as u64),
+            line: self.place.line.map(|line| line + lines),
+            record: self.place.record,
+        }
+    }
+}
+
+/// Where a reader hands over what it finds in one record.
+#[derive(Debug)]
+pub(crate) struct Desk<'w> {
+    conventions: &'w Conventions,
+    strings: &'w mut Interner,
+    rows: &'w mut [Vec<Span>],
+    found: &'w mut Found,
+    record: Record<'w>,
+}
+
+impl<'w> Desk<'w> {
+    /// A desk for a record of the file of index `file`.
+    pub(crate) fn new(
+        conventions: &'w Conventions,
+        harvest: &'w mut Harvest,
+        file: usize,
+        record: Record<'w>,
+    ) -> Self {
+        let Harvest { strings, rows, files } = harvest;
+        Self { conventions, strings, rows, found: files.entry(file).or_default(), record }
+    }
+
+    /// What a resource says.
+    pub(crate) fn resource(&mut self, attributes: &[Attribute<'_>]) -> Resource {
+        self.conventions.resource(attributes, self.strings)
+    }
+
+    /// Counts trouble that begins at byte `offset` of the record.
+    pub(crate) fn note(&mut self, code: Code, offset: usize) {
+        self.note_many(code, 1, offset);
+    }
+
+    /// Counts `count` times trouble, if any, first met at byte `offset` of the record.
+    pub(crate) fn note_many(&mut self, code: Code, count: u64, offset: usize) {
+        if count > 0 {
+            let record = self.record;
+            self.found.ledger.note(code, count, record.place, || record.place_at(offset));
+        }
+    }
+
+    /// Admits or rejects the span that begins at byte `offset` of the record.
+    pub(crate) fn take(&mut self, draft: &Draft<'_>, resource: &Resource, offset: usize) {
+        self.found.read += 1;
+        if let Some(code) = draft.reason_to_reject() {
+            self.found.rejected += 1;
+            self.note(code, offset);
+            return;
+        }
+        self.note_many(Code::IdHashed, u64::from(draft.has_hashed_id), offset);
+        self.note_many(Code::EndAbsent, u64::from(draft.raw.end.as_nanos() == 0), offset);
+        let span =
+            self.conventions.resolve(&draft.raw, resource, self.strings, &mut self.found.seen);
+        if let Some(rows) = self.rows.get_mut(partition_of(span.trace_id)) {
+            rows.push(span);
+            self.found.admitted += 1;
+        }
+    }
+}

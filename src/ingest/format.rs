@@ -1,0 +1,100 @@
+//! The formats: how a stream is divided into records, and what reads a record. A further format is
+//! a further [`Payload`] and its file.
+
+use std::io::Read;
+
+use super::admit::{Desk, Harvest, Record};
+use super::problems::Code;
+use super::source::Compression;
+use super::stream::Framing;
+use super::{otlp_json, otlp_proto};
+use crate::conventions::Conventions;
+
+/// What people are told when a file is none of them.
+pub(crate) const WHAT_WE_READ: &str = "OTLP traces as JSON (one document, several in a row, or \
+     JSON lines) or protobuf (one message, several back to back, or frames with a 4-byte or varint \
+     length, as the collector's file exporter writes), plain or compressed with gzip or zstd";
+
+/// What a record holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Payload {
+    /// OTLP in JSON.
+    Json,
+    /// OTLP in protobuf.
+    Protobuf,
+}
+
+/// A format that was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Format {
+    /// How records follow one another.
+    pub framing: Framing,
+    /// What a record holds.
+    pub payload: Payload,
+    /// Each record is compressed by itself.
+    pub is_packed: bool,
+}
+
+impl Format {
+    /// The name that people see.
+    pub(crate) const fn name(self) -> &'static str {
+        match (self.payload, self.framing, self.is_packed) {
+            (Payload::Json, Framing::Lines, _) => "OTLP JSON lines",
+            (Payload::Json, Framing::FixedFrames, true) => "OTLP JSON in 4-byte frames, zstd",
+            (Payload::Json, Framing::FixedFrames, false) => "OTLP JSON in 4-byte frames",
+            (Payload::Json, Framing::VarintFrames, _) => "OTLP JSON in varint frames",
+            (Payload::Json, _, _) => "OTLP JSON",
+            (Payload::Protobuf, Framing::FixedFrames, true) => {
+                "OTLP protobuf in 4-byte frames, zstd"
+            }
+            (Payload::Protobuf, Framing::FixedFrames, false) => "OTLP protobuf in 4-byte frames",
+            (Payload::Protobuf, Framing::VarintFrames, _) => "OTLP protobuf in varint frames",
+            (Payload::Protobuf, _, _) => "OTLP protobuf",
+        }
+    }
+
+    /// Reads a record of the file of index `file`.
+    pub(crate) fn read(
+        self,
+        record: Record<'_>,
+        file: usize,
+        conventions: &Conventions,
+        harvest: &mut Harvest,
+    ) {
+        let is_framed = matches!(self.framing, Framing::FixedFrames | Framing::VarintFrames);
+        if is_framed && Compression::of(record.bytes) == Compression::Zstd {
+            let (bytes, is_whole) = unpack(record.bytes);
+            if !is_whole {
+                Desk::new(conventions, harvest, file, record).note(Code::CompressionDamaged, 0);
+            }
+            let record = Record { bytes: &bytes, place: record.place, is_unpacked: true };
+            self.payload.read(record, file, conventions, harvest);
+        } else {
+            self.payload.read(record, file, conventions, harvest);
+        }
+    }
+}
+
+impl Payload {
+    fn read(
+        self,
+        record: Record<'_>,
+        file: usize,
+        conventions: &Conventions,
+        harvest: &mut Harvest,
+    ) {
+        let mut desk = Desk::new(conventions, harvest, file, record);
+        match self {
+            Self::Json => otlp_json::read(record.bytes, &mut desk),
+            Self::Protobuf => otlp_proto::read(record.bytes, &mut desk),
+        }
+    }
+}
+
+/// Decompresses one record. Says whether all of it could be.
+pub(crate) fn unpack(bytes: &[u8]) -> (Vec<u8>, bool) {
+    let mut unpacked = Vec::new();
+    let outcome = zstd::stream::read::Decoder::new(bytes)
+        .and_then(|mut decoder| decoder.read_to_end(&mut unpacked));
+    (unpacked, outcome.is_ok())
+}

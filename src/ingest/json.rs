@@ -1,0 +1,348 @@
+//! Reads JSON piece by piece, borrowing from the buffer. Unlike a deserializer it knows where it
+//! is, keeps numbers as written (64-bit ones lose nothing), looks past values nobody asked for
+//! without building them, and lets a reader go on behind a value of an unexpected type.
+
+use std::borrow::Cow;
+
+/// Objects and arrays within one another beyond this are refused; real traces need about twelve.
+const MAX_DEPTH: usize = 128;
+
+/// The text is not JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum JsonError {
+    /// It ends within a value.
+    CutOff,
+    /// It breaks the grammar.
+    Syntax,
+    /// It nests too deeply.
+    TooDeep,
+}
+
+/// What kind of value comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    Object,
+    Array,
+    Text,
+    Number,
+    Bool,
+    Null,
+}
+
+type Result<T> = std::result::Result<T, JsonError>;
+
+/// A place in a JSON text.
+#[derive(Clone, Debug)]
+pub(crate) struct Json<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    depth: usize,
+    /// An object or array was just opened: its first member has no comma before it.
+    opened: bool,
+    /// How many texts were not UTF-8, or held half a surrogate pair, and were mended.
+    mended: u64,
+}
+
+impl<'a> Json<'a> {
+    /// The start of `bytes`.
+    pub(crate) const fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, at: 0, depth: 0, opened: false, mended: 0 }
+    }
+
+    /// Where the next byte to be read is.
+    pub(crate) const fn position(&self) -> usize {
+        self.at
+    }
+
+    /// Another reading of a value passed before, that began at `position`.
+    pub(crate) fn again_at(&self, position: usize) -> Self {
+        Self { at: position, opened: false, mended: 0, ..*self }
+    }
+
+    /// How many texts were mended since the last call.
+    pub(crate) fn take_mended(&mut self) -> u64 {
+        std::mem::take(&mut self.mended)
+    }
+
+    fn byte(&self) -> Result<u8> {
+        self.bytes.get(self.at).copied().ok_or(JsonError::CutOff)
+    }
+
+    fn skip_space(&mut self) {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        let is_space = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
+        self.at += rest.iter().position(|byte| !is_space(byte)).unwrap_or(rest.len());
+    }
+
+    fn expect(&mut self, byte: u8) -> Result<()> {
+        if self.byte()? != byte {
+            return Err(JsonError::Syntax);
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    /// What comes next; stands at its first byte afterwards.
+    pub(crate) fn shape(&mut self) -> Result<Shape> {
+        self.skip_space();
+        match self.byte()? {
+            b'{' => Ok(Shape::Object),
+            b'[' => Ok(Shape::Array),
+            b'"' => Ok(Shape::Text),
+            b'-' | b'0'..=b'9' | b'N' | b'I' => Ok(Shape::Number),
+            b't' | b'f' => Ok(Shape::Bool),
+            b'n' => Ok(Shape::Null),
+            _ => Err(JsonError::Syntax),
+        }
+    }
+
+    /// Whether only white space is left.
+    pub(crate) fn at_end(&mut self) -> bool {
+        self.skip_space();
+        self.at >= self.bytes.len()
+    }
+
+    /// Enters the object or array that comes next.
+    pub(crate) fn open(&mut self) -> Result<()> {
+        if self.depth == MAX_DEPTH {
+            return Err(JsonError::TooDeep);
+        }
+        self.depth += 1;
+        self.at += 1;
+        self.opened = true;
+        Ok(())
+    }
+
+    /// Goes to the next member within, or leaves behind `close`.
+    fn next_member(&mut self, close: u8) -> Result<bool> {
+        let first = std::mem::take(&mut self.opened);
+        self.skip_space();
+        let byte = self.byte()?;
+        if byte == close {
+            self.at += 1;
+            self.depth = self.depth.saturating_sub(1);
+            return Ok(false);
+        }
+        if !first {
+            self.expect(b',')?;
+            self.skip_space();
+        }
+        Ok(true)
+    }
+
+    /// The next key of the object that was opened; `None` at its end. Its value must be read.
+    pub(crate) fn next_key(&mut self) -> Result<Option<Cow<'a, str>>> {
+        if !self.next_member(b'}')? {
+            return Ok(None);
+        }
+        let key = self.text()?;
+        self.skip_space();
+        self.expect(b':')?;
+        Ok(Some(key))
+    }
+
+    /// Whether the array that was opened has another element, which must then be read.
+    pub(crate) fn next_element(&mut self) -> Result<bool> {
+        self.next_member(b']')
+    }
+
+    /// The text that comes next.
+    pub(crate) fn text(&mut self) -> Result<Cow<'a, str>> {
+        let (raw, has_escapes) = self.raw_text()?;
+        if has_escapes {
+            return self.unescape(raw).map(Cow::Owned);
+        }
+        let text = String::from_utf8_lossy(raw);
+        self.mended += u64::from(matches!(text, Cow::Owned(_)));
+        Ok(text)
+    }
+
+    /// The bytes between the quotes, and whether there are escapes among them.
+    fn raw_text(&mut self) -> Result<(&'a [u8], bool)> {
+        self.expect(b'"')?;
+        let start = self.at;
+        let mut has_escapes = false;
+        loop {
+            let rest = self.bytes.get(self.at..).unwrap_or_default();
+            let is_special = |&byte: &u8| byte == b'"' || byte == b'\\' || byte < 0x20;
+            self.at += rest.iter().position(is_special).ok_or(JsonError::CutOff)?;
+            match self.byte()? {
+                b'"' => {
+                    let raw = self.bytes.get(start..self.at).unwrap_or_default();
+                    self.at += 1;
+                    return Ok((raw, has_escapes));
+                }
+                b'\\' => {
+                    has_escapes = true;
+                    self.at += 1;
+                    self.skip_escape()?;
+                }
+                _ => return Err(JsonError::Syntax),
+            }
+        }
+    }
+
+    /// Stands behind a backslash: goes past the escape.
+    fn skip_escape(&mut self) -> Result<()> {
+        match self.byte()? {
+            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => self.at += 1,
+            b'u' => {
+                for offset in 1..=4 {
+                    let digit = self.bytes.get(self.at + offset).ok_or(JsonError::CutOff)?;
+                    if !digit.is_ascii_hexdigit() {
+                        return Err(JsonError::Syntax);
+                    }
+                }
+                self.at += 5;
+            }
+            _ => return Err(JsonError::Syntax),
+        }
+        Ok(())
+    }
+
+    /// The text behind `raw`, whose escapes are known to be well formed.
+    fn unescape(&mut self, raw: &[u8]) -> Result<String> {
+        let mut bytes = Vec::with_capacity(raw.len());
+        let mut rest = raw;
+        let mut is_broken = false;
+        while let Some(at) = rest.iter().position(|&byte| byte == b'\\') {
+            let (plain, escape) = rest.split_at(at);
+            bytes.extend_from_slice(plain);
+            let (letter, after) =
+                escape.get(1..).and_then(<[u8]>::split_first).ok_or(JsonError::Syntax)?;
+            rest = after;
+            match letter {
+                b'b' => bytes.push(8),
+                b'f' => bytes.push(12),
+                b'n' => bytes.push(b'\n'),
+                b'r' => bytes.push(b'\r'),
+                b't' => bytes.push(b'\t'),
+                b'u' => {
+                    let (letter, after) = code_point(rest);
+                    is_broken |= letter.is_none();
+                    let letter = letter.unwrap_or(char::REPLACEMENT_CHARACTER);
+                    bytes.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
+                    rest = after;
+                }
+                &other => bytes.push(other),
+            }
+        }
+        bytes.extend_from_slice(rest);
+        let text = String::from_utf8(bytes).unwrap_or_else(|error| {
+            is_broken = true;
+            String::from_utf8_lossy(error.as_bytes()).into_owned()
+        });
+        self.mended += u64::from(is_broken);
+        Ok(text)
+    }
+
+    /// The number that comes next, as written. `NaN` and the infinities, which Python writes, are
+    /// numbers too.
+    pub(crate) fn number(&mut self) -> Result<&'a str> {
+        let start = self.at;
+        if self.byte()? == b'-' {
+            self.at += 1;
+        }
+        match self.byte()? {
+            b'N' => self.literal(b"NaN")?,
+            b'I' => self.literal(b"Infinity")?,
+            b'0' => self.at += 1,
+            _ => self.digits()?,
+        }
+        if self.bytes.get(self.at) == Some(&b'.') {
+            self.at += 1;
+            self.digits()?;
+        }
+        if let Some(b'e' | b'E') = self.bytes.get(self.at) {
+            self.at += 1;
+            if let b'+' | b'-' = self.byte()? {
+                self.at += 1;
+            }
+            self.digits()?;
+        }
+        let text = self.bytes.get(start..self.at).unwrap_or_default();
+        std::str::from_utf8(text).map_err(|_| JsonError::Syntax)
+    }
+
+    /// One digit or more.
+    fn digits(&mut self) -> Result<()> {
+        if !self.byte()?.is_ascii_digit() {
+            return Err(JsonError::Syntax);
+        }
+        while self.bytes.get(self.at).is_some_and(u8::is_ascii_digit) {
+            self.at += 1;
+        }
+        Ok(())
+    }
+
+    /// Exactly `word`.
+    fn literal(&mut self, word: &[u8]) -> Result<()> {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        if rest.starts_with(word) {
+            self.at += word.len();
+            return Ok(());
+        }
+        Err(if word.starts_with(rest) { JsonError::CutOff } else { JsonError::Syntax })
+    }
+
+    /// `true` or `false`.
+    pub(crate) fn bool(&mut self) -> Result<bool> {
+        let value = self.byte()? == b't';
+        self.literal(if value { b"true" } else { b"false" })?;
+        Ok(value)
+    }
+
+    /// Goes past the value that comes next, whatever it is, checking its grammar.
+    pub(crate) fn skip(&mut self) -> Result<()> {
+        let outside = self.depth;
+        // Whether each object or array between `outside` and here is an object.
+        let mut objects: u128 = 0;
+        loop {
+            match self.shape()? {
+                shape @ (Shape::Object | Shape::Array) => {
+                    objects = objects << 1 | u128::from(shape == Shape::Object);
+                    self.open()?;
+                }
+                Shape::Text => drop(self.raw_text()?),
+                Shape::Number => drop(self.number()?),
+                Shape::Bool => drop(self.bool()?),
+                Shape::Null => self.literal(b"null")?,
+            }
+            loop {
+                if self.depth == outside {
+                    self.opened = false;
+                    return Ok(());
+                }
+                if objects & 1 == 1 {
+                    if self.next_member(b'}')? {
+                        self.raw_text()?;
+                        self.skip_space();
+                        self.expect(b':')?;
+                        break;
+                    }
+                } else if self.next_member(b']')? {
+                    break;
+                }
+                objects >>= 1;
+            }
+        }
+    }
+}
+
+/// The character that `rest`, which stands behind `\u`, names, perhaps with a second escape; and
+/// what follows. `None` for half a surrogate pair.
+fn code_point(rest: &[u8]) -> (Option<char>, &[u8]) {
+    let unit = |digits: &[u8]| {
+        std::str::from_utf8(digits).ok().and_then(|digits| u32::from_str_radix(digits, 16).ok())
+    };
+    let (first, after) = rest.split_at(rest.len().min(4));
+    let first = unit(first).unwrap_or_default();
+    if (0xd800..0xdc00).contains(&first)
+        && let Some(digits) = after.strip_prefix(b"\\u").and_then(|after| after.get(..4))
+        && let Some(second @ 0xdc00..0xe000) = unit(digits)
+    {
+        let scalar = 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
+        return (char::from_u32(scalar), after.get(6..).unwrap_or_default());
+    }
+    (char::from_u32(first), after)
+}

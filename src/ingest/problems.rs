@@ -1,0 +1,239 @@
+//! The ledger: every trouble in the input has a code, a count that is never capped, and its first
+//! example. It never quotes what was read: content may be private.
+
+use std::collections::BTreeMap;
+
+use crate::span::Interner;
+use crate::tables::{Blame, ProblemRow, Severity};
+
+/// Declares the kinds of trouble, each with all that a row says about it.
+macro_rules! problems {
+    ($($(#[$doc:meta])* $code:ident = $name:literal, $severity:ident, $message:literal, $help:literal;)+) => {
+        /// A kind of trouble in the input.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Code { $($(#[$doc])* $code,)+ }
+
+        impl Code {
+            /// All of them.
+            pub const ALL: &'static [Self] = &[$(Self::$code,)+];
+
+            /// The name in the table.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$code => $name,)+ }
+            }
+
+            /// Whether spans or evidence were lost.
+            pub const fn severity(self) -> Severity {
+                match self { $(Self::$code => Severity::$severity,)+ }
+            }
+
+            /// What is wrong, in words.
+            pub const fn message(self) -> &'static str {
+                match self { $(Self::$code => $message,)+ }
+            }
+
+            /// What to do about it.
+            pub const fn help(self) -> &'static str {
+                match self { $(Self::$code => $help,)+ }
+            }
+        }
+    };
+}
+
+problems! {
+    /// Nothing in the file.
+    EmptyFile = "empty-file", Info,
+        "the file is empty",
+        "export again if it should hold spans";
+    /// The compressed stream stops early.
+    CompressionCutOff = "compression-cut-off", Loss,
+        "the compressed data ends early; what came before was read",
+        "copy or download the file again, or wait until its writer has closed it";
+    /// The compressed stream is broken.
+    CompressionDamaged = "compression-damaged", Loss,
+        "the compressed data is damaged from here on; what came before was read",
+        "copy or download the file again";
+    /// The last record stops early.
+    RecordCutOff = "record-cut-off", Loss,
+        "a line, frame or document ends early; spans before the cut were read",
+        "the writer was stopped or was still writing: export again to get the rest";
+    /// A record cannot be decoded.
+    RecordDamaged = "record-damaged", Loss,
+        "a line, frame or document cannot be decoded from here on; spans before this were read",
+        "look at this place in the file and export it again";
+    /// A JSON record nests too deeply.
+    RecordTooDeep = "record-too-deep", Loss,
+        "JSON nested more than 128 deep; spans before this were read",
+        "no trace looks like this: look at what wrote the file";
+    /// A readable record that is none of ours.
+    RecordNotOtlp = "record-not-otlp", Loss,
+        "a line, frame or document that is no OTLP message",
+        "remove it, or look at why other data is mixed in";
+    /// A record of another signal.
+    OtherSignal = "other-signal", Info,
+        "logs or metrics, which were skipped",
+        "nothing to do: only traces are read";
+    /// A field of a type that it never has.
+    FieldWrongType = "field-wrong-type", Loss,
+        "a field has another type than OTLP gives it and was ignored",
+        "look at what wrote the file; OTLP's protobuf definition names the types";
+    /// A span without a trace id.
+    TraceIdAbsent = "trace-id-absent", Loss,
+        "a span has no trace id, or one of zeros only, and was rejected",
+        "look at the instrumentation that made the span";
+    /// A span whose trace id is no id.
+    TraceIdInvalid = "trace-id-invalid", Loss,
+        "a span's trace id is neither hexadecimal nor base64, and the span was rejected",
+        "ids are 32 hexadecimal digits, or 16 bytes in base64";
+    /// A span without an id.
+    SpanIdAbsent = "span-id-absent", Loss,
+        "a span has no span id, or one of zeros only, and was rejected",
+        "look at the instrumentation that made the span";
+    /// A span whose id is no id.
+    SpanIdInvalid = "span-id-invalid", Loss,
+        "a span's id is neither hexadecimal nor base64, and the span was rejected",
+        "ids are 16 hexadecimal digits, or 8 bytes in base64";
+    /// A span whose parent id is no id.
+    ParentIdInvalid = "parent-id-invalid", Loss,
+        "a span's parent id is neither hexadecimal nor base64, and the span was rejected",
+        "a root span has no parent id, an empty one, or one of zeros only";
+    /// An id of unusual length.
+    IdHashed = "id-hashed", Info,
+        "a span has an id of another length than ids have; a hash of it stands for it",
+        "nothing to do, but such ids cannot be looked up as they were written";
+    /// A span without a start.
+    StartAbsent = "start-absent", Loss,
+        "a span has no start time, or 0, and was rejected",
+        "look at the instrumentation that made the span";
+    /// A span whose start cannot be.
+    StartInvalid = "start-invalid", Loss,
+        "a span's start is no whole number of nanoseconds between 1970 and 2043, and the span was rejected",
+        "times are nanoseconds since 1970: check the unit";
+    /// A span without an end.
+    EndAbsent = "end-absent", Info,
+        "a span has no end time, or 0, and counts as ended when it started",
+        "spans still open when they were exported look like this";
+    /// A span whose end cannot be.
+    EndInvalid = "end-invalid", Loss,
+        "a span's end is no whole number of nanoseconds between 1970 and 2043, and the span was rejected",
+        "times are nanoseconds since 1970: check the unit";
+    /// A span that cannot be decoded.
+    SpanDamaged = "span-damaged", Loss,
+        "a span cannot be decoded and was rejected",
+        "look at what wrote the file";
+    /// Text that is not UTF-8.
+    TextNotUtf8 = "text-not-utf8", Info,
+        "text that is not UTF-8; what could not be read was replaced",
+        "look at the instrumentation that wrote the text";
+    /// A convention key whose value does not parse.
+    ValueUnparsed = "value-unparsed", Info,
+        "a value does not parse and was ignored",
+        "see the key in `dwindle inspect`; a conventions file can give it another unit or grammar";
+}
+
+impl Code {
+    /// Whose trouble it is.
+    pub const fn blame(self) -> Blame {
+        match self {
+            // Real exports stay far below our limit, but it is ours.
+            Self::RecordTooDeep => Blame::Us,
+            _ => Blame::Input,
+        }
+    }
+}
+
+/// Where something is in a file. Ordered by the file's own order; the whole file comes first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Place {
+    /// Bytes from 0 of the file as decompressed.
+    pub byte: Option<u64>,
+    /// The record: line, frame or document, from 0.
+    pub record: Option<u64>,
+    /// The line, from 1.
+    pub line: Option<u64>,
+}
+
+/// One kind of trouble in one file.
+#[derive(Clone, Debug)]
+struct Entry {
+    count: u64,
+    first: Place,
+}
+
+/// All trouble met in one file. Merging is independent of order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ledger {
+    entries: BTreeMap<(Code, Option<String>), Entry>,
+}
+
+impl Ledger {
+    /// Counts `count` more of `code`. `place` is asked for only where it may come first, and is
+    /// not before `at_least`.
+    pub(crate) fn note(
+        &mut self,
+        code: Code,
+        count: u64,
+        at_least: Place,
+        place: impl FnOnce() -> Place,
+    ) {
+        if let Some(entry) = self.entries.get_mut(&(code, None)) {
+            entry.count += count;
+            if at_least < entry.first {
+                entry.first = entry.first.min(place());
+            }
+        } else {
+            self.entries.insert((code, None), Entry { count, first: place() });
+        }
+    }
+
+    /// Counts values of a convention key that do not parse, somewhere in the file.
+    pub(crate) fn note_unparsed(&mut self, key: &str, count: u64) {
+        let entry = Entry { count, first: Place::default() };
+        self.entries.insert((Code::ValueUnparsed, Some(key.to_owned())), entry);
+    }
+
+    /// How many of `code` were counted.
+    pub(crate) fn count(&self, code: Code) -> u64 {
+        self.entries.get(&(code, None)).map_or(0, |entry| entry.count)
+    }
+
+    /// Adds what another part of the same file showed.
+    pub(crate) fn merge(&mut self, other: Self) {
+        for (key, entry) in other.entries {
+            self.entries
+                .entry(key)
+                .and_modify(|known| {
+                    known.count += entry.count;
+                    known.first = known.first.min(entry.first);
+                })
+                .or_insert(entry);
+        }
+    }
+
+    /// The rows of `file`, by code.
+    pub(crate) fn rows(&self, file: &str, strings: &mut Interner) -> Vec<ProblemRow> {
+        let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        let mut rows = Vec::with_capacity(self.entries.len());
+        for ((code, key), entry) in &self.entries {
+            let message = match key {
+                Some(key) => {
+                    strings.intern(&format!("a value of {key} does not parse and was ignored"))
+                }
+                None => strings.intern(code.message()),
+            };
+            rows.push(ProblemRow {
+                code: strings.intern(code.name()),
+                severity: code.severity(),
+                blame: code.blame(),
+                count: number(entry.count),
+                file: strings.intern(file),
+                byte: entry.first.byte.map(number),
+                line: entry.first.line.map(number),
+                record: entry.first.record.map(number),
+                message,
+                help: strings.intern(code.help()),
+            });
+        }
+        rows
+    }
+}

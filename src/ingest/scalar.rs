@@ -1,0 +1,111 @@
+//! Ids and numbers as people's exporters write them in text.
+
+use base64::Engine;
+use base64::alphabet;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+
+use crate::span::{SpanId, TraceId};
+
+const LENIENT: GeneralPurposeConfig =
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
+const STANDARD: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, LENIENT);
+const URL_SAFE: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT);
+
+/// An id, and whether a hash stands for it because it has another length than ids have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Id<T> {
+    /// The id; zero where it is absent.
+    pub id: T,
+    /// A hash stands for it.
+    pub is_hashed: bool,
+}
+
+/// The trace id that `text` writes in hexadecimal or base64; `None` where it is neither.
+pub(crate) fn trace_id(text: &str) -> Option<Id<TraceId>> {
+    match hex(text, 32) {
+        Some(id) => Some(Id { id: TraceId(id), is_hashed: false }),
+        None => base64_bytes(text).map(|bytes| trace_id_of(&bytes)),
+    }
+}
+
+/// The span id that `text` writes in hexadecimal or base64; `None` where it is neither.
+pub(crate) fn span_id(text: &str) -> Option<Id<SpanId>> {
+    match hex(text, 16) {
+        Some(id) => Some(Id { id: SpanId(low_half(id)), is_hashed: false }),
+        None => base64_bytes(text).map(|bytes| span_id_of(&bytes)),
+    }
+}
+
+/// The trace id of raw bytes: 16, or 8 that are padded on the left; of others, a hash.
+pub(crate) fn trace_id_of(bytes: &[u8]) -> Id<TraceId> {
+    let is_hashed = !matches!(bytes.len(), 0 | 8 | 16);
+    let id = if is_hashed { hash(bytes) } else { big_endian(bytes) };
+    Id { id: TraceId(id), is_hashed }
+}
+
+/// The span id of raw bytes: 8; of others, a hash.
+pub(crate) fn span_id_of(bytes: &[u8]) -> Id<SpanId> {
+    let is_hashed = !matches!(bytes.len(), 0 | 8);
+    let id = if is_hashed { hash(bytes) } else { big_endian(bytes) };
+    Id { id: SpanId(low_half(id)), is_hashed }
+}
+
+fn low_half(id: u128) -> u64 {
+    (id & u128::from(u64::MAX)) as u64
+}
+
+fn big_endian(bytes: &[u8]) -> u128 {
+    bytes.iter().fold(0, |id, &byte| id << 8 | u128::from(byte))
+}
+
+/// FNV-1a in 128 bits: the same in every run, and good in its low 64 bits too.
+fn hash(bytes: &[u8]) -> u128 {
+    bytes.iter().fold(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d, |hash, &byte| {
+        (hash ^ u128::from(byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b)
+    })
+}
+
+/// Hexadecimal digits of any case, at most `max`; shorter ids lost zeros on the left.
+fn hex(text: &str, max: usize) -> Option<u128> {
+    if text.len() > max {
+        return None;
+    }
+    text.bytes().try_fold(0, |id, byte| {
+        char::from(byte).to_digit(16).map(|digit| id << 4 | u128::from(digit))
+    })
+}
+
+fn base64_bytes(text: &str) -> Option<Vec<u8>> {
+    STANDARD.decode(text).or_else(|_| URL_SAFE.decode(text)).ok()
+}
+
+/// The whole number that `text` writes in decimal, perhaps with a fraction of zeros or an
+/// exponent: exact, or `None`.
+pub(crate) fn whole_number(text: &str) -> Option<i64> {
+    if let Ok(number) = text.parse() {
+        return Some(number);
+    }
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let fraction = fraction.trim_end_matches('0');
+    let places = exponent.parse::<i32>().ok()?.checked_sub(i32::try_from(fraction.len()).ok()?)?;
+    let digits: i64 = format!("{whole}{fraction}").parse().ok()?;
+    let scale = 10_i64.checked_pow(places.unsigned_abs());
+    match (digits, places) {
+        (0, _) => Some(0),
+        (_, 0..) => digits.checked_mul(scale?),
+        (_, _) => scale.filter(|scale| digits % scale == 0).map(|scale| digits / scale),
+    }
+}
+
+/// The number that `text` writes, as protobuf's JSON does: `NaN` and the infinities are words.
+pub(crate) fn real_number(text: &str) -> Option<f64> {
+    match text {
+        "NaN" => Some(f64::NAN),
+        "Infinity" => Some(f64::INFINITY),
+        "-Infinity" => Some(f64::NEG_INFINITY),
+        // Rust would also take other spellings of these words.
+        _ if text.bytes().any(|byte| byte.is_ascii_digit()) => text.parse().ok(),
+        _ => None,
+    }
+}

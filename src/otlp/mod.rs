@@ -1,0 +1,4 @@
+//! The wire formats of OTLP: one table of fields, and the protobuf encoding.
+
+pub mod fields;
+pub mod wire;

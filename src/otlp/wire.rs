@@ -1,0 +1,146 @@
+//! The protobuf encoding, read without copying: the fields of a message one after another, within
+//! strict bounds. Nothing is allocated, so a length that lies costs nothing.
+
+/// Bytes of a message, and where they begin in the record they were cut from.
+#[derive(Clone, Copy, Debug)]
+pub struct Message<'a> {
+    /// The bytes.
+    pub bytes: &'a [u8],
+    /// Offset of the first of them in the record.
+    pub at: usize,
+}
+
+/// A value as the wire carries it.
+#[derive(Clone, Copy, Debug)]
+pub enum Value<'a> {
+    /// Wire type 0.
+    Varint(u64),
+    /// Wire type 1.
+    Fixed64(u64),
+    /// Wire type 2: text, bytes, or a message.
+    Bytes(Message<'a>),
+    /// Wire type 5.
+    Fixed32(u32),
+    /// Wire types 3 and 4, long out of use; skipped whole.
+    Group,
+}
+
+/// The bytes are no protobuf message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WireError {
+    /// They end within a field.
+    CutOff,
+    /// They cannot be.
+    Damaged,
+}
+
+/// Reads the fields of one message in order.
+#[derive(Clone, Debug)]
+pub struct Fields<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    base: usize,
+}
+
+/// More nested groups than any real message has.
+const MAX_GROUP_DEPTH: usize = 32;
+
+impl<'a> Fields<'a> {
+    /// The fields of `message`.
+    pub const fn new(message: Message<'a>) -> Self {
+        Self { bytes: message.bytes, at: 0, base: message.at }
+    }
+
+    /// How many bytes of the message were read.
+    pub const fn position(&self) -> usize {
+        self.at
+    }
+
+    fn tag(&mut self) -> Result<(u32, u8), WireError> {
+        let tag = self.varint()?;
+        let number = u32::try_from(tag >> 3).map_err(|_| WireError::Damaged)?;
+        if number == 0 || number >= 1 << 29 {
+            return Err(WireError::Damaged);
+        }
+        Ok((number, (tag & 7) as u8))
+    }
+
+    fn varint(&mut self) -> Result<u64, WireError> {
+        let (value, len) = varint(self.bytes.get(self.at..).unwrap_or_default())?;
+        self.at += len;
+        Ok(value)
+    }
+
+    fn take(&mut self, len: usize) -> Result<&'a [u8], WireError> {
+        let end = self.at.checked_add(len).ok_or(WireError::Damaged)?;
+        let bytes = self.bytes.get(self.at..end).ok_or(WireError::CutOff)?;
+        self.at = end;
+        Ok(bytes)
+    }
+
+    fn value(&mut self, number: u32, wire_type: u8) -> Result<Value<'a>, WireError> {
+        match wire_type {
+            0 => Ok(Value::Varint(self.varint()?)),
+            1 => Ok(Value::Fixed64(
+                self.take(8)?.iter().rev().fold(0, |n, &b| n << 8 | u64::from(b)),
+            )),
+            2 => {
+                let len = usize::try_from(self.varint()?).map_err(|_| WireError::Damaged)?;
+                let at = self.base + self.at;
+                Ok(Value::Bytes(Message { bytes: self.take(len)?, at }))
+            }
+            3 => self.skip_group(number),
+            5 => Ok(Value::Fixed32(
+                self.take(4)?.iter().rev().fold(0, |n, &b| n << 8 | u32::from(b)),
+            )),
+            _ => Err(WireError::Damaged),
+        }
+    }
+
+    /// Skips a group without recursion.
+    fn skip_group(&mut self, number: u32) -> Result<Value<'a>, WireError> {
+        let mut open = vec![number];
+        while let Some(&innermost) = open.last() {
+            match self.tag()? {
+                (number, 3) if open.len() < MAX_GROUP_DEPTH => open.push(number),
+                (number, 4) if number == innermost => drop(open.pop()),
+                (_, 3 | 4) => return Err(WireError::Damaged),
+                (number, wire_type) => drop(self.value(number, wire_type)?),
+            }
+        }
+        Ok(Value::Group)
+    }
+}
+
+impl<'a> Iterator for Fields<'a> {
+    type Item = Result<(u32, Value<'a>), WireError>;
+
+    /// The next field; after an error, nothing more.
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.at >= self.bytes.len() {
+            return None;
+        }
+        let field = self.tag().and_then(|(number, wire_type)| {
+            self.value(number, wire_type).map(|value| (number, value))
+        });
+        if field.is_err() {
+            self.at = self.bytes.len();
+        }
+        Some(field)
+    }
+}
+
+/// The varint at the start of `bytes`, and its length.
+pub fn varint(bytes: &[u8]) -> Result<(u64, usize), WireError> {
+    let mut value = 0;
+    for (index, &byte) in bytes.iter().take(10).enumerate() {
+        if index == 9 && byte > 1 {
+            return Err(WireError::Damaged);
+        }
+        value |= u64::from(byte & 0x7f) << (7 * index);
+        if byte < 0x80 {
+            return Ok((value, index + 1));
+        }
+    }
+    Err(if bytes.len() < 10 { WireError::CutOff } else { WireError::Damaged })
+}

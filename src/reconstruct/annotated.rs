@@ -1,0 +1,108 @@
+//! One trace with everything that its rows are made of.
+
+use super::Policy;
+use super::attempt::{Call, Calls};
+use super::deadline::Deadlines;
+use super::hop::{Hop, hops};
+use super::late::Work;
+use super::own_time::{Marks, length, union};
+use super::trace::Trace;
+use crate::span::{Interner, Span, Sym};
+use crate::tables::{BlindSpot, BlindSpots};
+use crate::units::{Nanos, UnixNanos};
+
+/// A trace, every section of SEMANTICS applied but the findings.
+#[derive(Debug)]
+pub(super) struct Annotated<'a> {
+    /// The spans, aligned, with their roles and requests.
+    pub trace: Trace<'a>,
+    /// Effective and known deadlines.
+    pub deadlines: Deadlines,
+    /// Calls and attempts.
+    pub calls: Calls,
+    /// Hops and verdicts.
+    pub hops: Vec<Hop>,
+    /// Queue and backoff within own time.
+    pub marks: Marks,
+    /// Late and residual work.
+    pub work: Work,
+    /// By request: whether two layers of it retried.
+    pub retry_layered: Vec<bool>,
+}
+
+impl<'a> Annotated<'a> {
+    /// Annotates one trace, its spans sorted by (start, id, content).
+    pub(super) fn of(spans: &[&'a Span], strings: &'a Interner, policy: &'a Policy) -> Self {
+        let trace = Trace::build(spans, strings, policy);
+        let deadlines = Deadlines::of(&trace);
+        let calls = Calls::of(&trace, &deadlines);
+        let hops = hops(&trace, &deadlines, &calls, policy.tolerance);
+        let marks = Marks::of(&trace, &calls);
+        let work = Work::of(&trace, &marks);
+        let retry_layered = retry_layered(&trace, &calls.calls);
+        Self { trace, deadlines, calls, hops, marks, work, retry_layered }
+    }
+
+    /// What the trace cannot tell; `no_deadline` is for each request on its own.
+    pub(super) fn blind_spots(&self) -> BlindSpots {
+        let mut spots = self.trace.blind_spots();
+        spots.insert_if(self.calls.attempts_missing, BlindSpot::AttemptsMissing);
+        spots
+    }
+
+    /// The effective deadline of the parent of `i`; of a root's caller the request's.
+    pub(super) fn caller_deadline(&self, i: usize) -> Option<UnixNanos> {
+        match self.trace.link(i) {
+            Some(parent) => self.deadlines.effective[parent],
+            None => self.trace.request(i).deadline,
+        }
+    }
+
+    /// The callee's name: the server's service, else what the client names.
+    pub(super) fn callee_service(&self, hop: &Hop) -> Option<Sym> {
+        match (hop.server, hop.client) {
+            (Some(server), _) => Some(self.trace.span(server).service),
+            (None, client) => self.trace.span(client?).peer_service,
+        }
+    }
+
+    /// Time in queues of a hop: the waits inside both halves, and before the callee.
+    pub(super) fn queue(&self, hop: &Hop) -> Nanos {
+        let trace = &self.trace;
+        let mut waits = Vec::new();
+        for half in hop.client.into_iter().chain(hop.server) {
+            waits.extend(trace.waits(half));
+        }
+        let root = trace.link(hop.first).is_none();
+        if hop.first == trace.tree.root {
+            let attached = trace.attached.iter().filter(|&&i| trace.span(i).flags.is_wait);
+            waits.extend(attached.map(|&i| (trace.start(i), trace.wait_end(i))));
+        }
+        let before_root = if root {
+            trace.start(hop.first) - trace.request(hop.first).origin
+        } else {
+            Nanos::ZERO
+        };
+        let server = hop.server.filter(|&server| !(root && server == hop.first));
+        let before_server = server.map_or(Nanos::ZERO, |server| trace.span(server).queued_before);
+        length(&union(waits)) + before_root + before_server
+    }
+}
+
+/// By request: whether an attempt of a call with several attempts lies below one of another such
+/// call.
+fn retry_layered(trace: &Trace<'_>, calls: &[Call]) -> Vec<bool> {
+    let mut retried = vec![false; trace.len()];
+    for call in calls.iter().filter(|call| call.attempts.len() > 1) {
+        call.attempts.iter().for_each(|attempt| retried[attempt.span] = true);
+    }
+    let mut layered = vec![false; trace.requests.len()];
+    let mut below = vec![false; trace.len()];
+    for &i in &trace.tree.top_down {
+        if let Some(parent) = trace.link(i) {
+            below[i] = below[parent] || retried[parent];
+        }
+        layered[trace.tree.request_of[i]] |= below[i] && retried[i];
+    }
+    layered
+}

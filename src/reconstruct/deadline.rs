@@ -1,0 +1,41 @@
+//! Effective and known deadlines of every span (SEMANTICS §5).
+
+use super::trace::Trace;
+use crate::budget;
+use crate::units::UnixNanos;
+
+/// The deadlines of the spans of a trace, on its one clock.
+#[derive(Debug)]
+pub(super) struct Deadlines {
+    /// The earlier of the caller's effective deadline and the span's own.
+    pub effective: Vec<Option<UnixNanos>>,
+    /// What the span's own process could know.
+    pub known: Vec<Option<UnixNanos>>,
+}
+
+impl Deadlines {
+    /// One pass from the roots down.
+    pub(super) fn of(trace: &Trace<'_>) -> Self {
+        let mut effective = vec![None; trace.len()];
+        let mut known = vec![None; trace.len()];
+        for &i in &trace.tree.top_down {
+            let own = trace.grant(i).map(|(grant, anchor)| anchor + grant.value);
+            let Some(parent) = trace.link(i) else {
+                let deadline = trace.request(i).deadline;
+                effective[i] = budget::earlier(deadline, own);
+                known[i] = deadline;
+                continue;
+            };
+            effective[i] = budget::earlier(effective[parent], own);
+            known[i] = own.or_else(|| told_by_client(trace, i)).or(known[parent]);
+        }
+        Self { effective, known }
+    }
+}
+
+/// A server counts the grant of its client from its own receipt.
+fn told_by_client(trace: &Trace<'_>, i: usize) -> Option<UnixNanos> {
+    let client = trace.parent(i).filter(|&parent| trace.is_client(parent))?;
+    let grant = trace.span(client).grant.filter(|_| trace.is_server(i))?;
+    Some(trace.arrival(i) + grant.value)
+}

@@ -1,0 +1,299 @@
+//! Hops, what each was given, and the verdict on it (SEMANTICS §5, §6).
+
+use super::ancestors::{Ancestors, Multiset};
+use super::attempt::Calls;
+use super::deadline::Deadlines;
+use super::trace::Trace;
+use crate::budget;
+use crate::span::{Grant, SpanId};
+use crate::tables::Verdict;
+use crate::units::{Nanos, UnixNanos};
+
+/// One hop.
+#[derive(Debug)]
+pub(super) struct Hop {
+    /// The client, else the server.
+    pub first: usize,
+    /// The CLIENT or PRODUCER half.
+    pub client: Option<usize>,
+    /// The SERVER or CONSUMER half.
+    pub server: Option<usize>,
+    /// The span that names it, below which its subtree lies.
+    pub top: usize,
+    /// How many hops stand above it.
+    pub depth: usize,
+    /// The parent of its first half, through a call span.
+    pub caller: Option<usize>,
+    /// What the callee was given.
+    pub grant: Option<Grant>,
+    /// R: what the caller had left at the grant's anchor.
+    pub left: Option<Nanos>,
+    /// K: the same by what the caller could know.
+    pub known_left: Option<Nanos>,
+    /// The grant compared with what was left.
+    pub verdict: Verdict,
+}
+
+impl Hop {
+    /// Its id.
+    pub(super) fn id(&self, trace: &Trace<'_>) -> SpanId {
+        trace.span(self.top).span_id
+    }
+
+    /// By how much the grant exceeds what was left.
+    pub(super) fn overgrant(&self) -> Option<Nanos> {
+        Some((self.grant?.value - self.left?.at_least_zero()).at_least_zero())
+    }
+
+    /// More than was left, beyond what rounding explains.
+    fn exceeds(&self, left: Option<Nanos>, floor: Nanos) -> bool {
+        self.grant
+            .zip(left)
+            .is_some_and(|(grant, left)| grant.value > left + budget::tolerance(grant.value, floor))
+    }
+
+    fn exceeds_left(&self, floor: Nanos) -> bool {
+        self.exceeds(self.left.map(Nanos::at_least_zero), floor)
+    }
+
+    fn exceeds_known(&self, floor: Nanos) -> bool {
+        self.exceeds(self.known_left, floor)
+    }
+}
+
+/// All hops of a trace, first halves from the roots down.
+pub(super) fn hops(
+    trace: &Trace<'_>,
+    deadlines: &Deadlines,
+    calls: &Calls,
+    tolerance_floor: Nanos,
+) -> Vec<Hop> {
+    let handed = handed_down(trace, calls);
+    let mut hops = Vec::new();
+    // How many hops stand above each span, itself not counted.
+    let mut above = vec![0_usize; trace.len()];
+    for &i in &trace.tree.top_down {
+        if let Some(parent) = trace.link(i) {
+            above[i] = above[parent] + usize::from(starts_hop(trace, parent));
+        }
+        if !starts_hop(trace, i) {
+            continue;
+        }
+        if !trace.is_client(i) {
+            let root_client = trace.span(i).kind.sends() && !trace.span(i).flags.is_wait;
+            let (client, server) = if root_client { (Some(i), None) } else { (None, Some(i)) };
+            hops.push(hop(
+                trace,
+                deadlines,
+                &handed,
+                Halves { first: i, client, server, top: i },
+                above[i],
+            ));
+            continue;
+        }
+        let servers: Vec<usize> = trace.servers(i).collect();
+        let one =
+            |server: Option<usize>, top: usize| Halves { first: i, client: Some(i), server, top };
+        match *servers.as_slice() {
+            [] => hops.push(hop(trace, deadlines, &handed, one(None, i), above[i])),
+            [server] => hops.push(hop(trace, deadlines, &handed, one(Some(server), i), above[i])),
+            _ => hops.extend(servers.iter().map(|&server| {
+                hop(trace, deadlines, &handed, one(Some(server), server), above[i])
+            })),
+        }
+    }
+    judge(trace, &mut hops, tolerance_floor);
+    hops
+}
+
+/// Whether span `i` is the first half of a hop.
+fn starts_hop(trace: &Trace<'_>, i: usize) -> bool {
+    let Some(_) = trace.link(i) else { return true };
+    let paired = trace.parent(i).is_some_and(|parent| trace.is_client(parent));
+    trace.is_client(i) || (trace.is_server(i) && !paired)
+}
+
+/// The grant of a call span goes to its first attempt, where that has none.
+fn handed_down(trace: &Trace<'_>, calls: &Calls) -> Vec<Option<usize>> {
+    let mut handed = vec![None; trace.len()];
+    for call in &calls.calls {
+        let Some(first) = call.attempts.first().map(|attempt| attempt.span) else { continue };
+        let call_span = trace.link(first).filter(|&parent| {
+            trace.is_call_span(parent) && super::trace::is_attempt(trace.span(first))
+        });
+        handed[first] = call_span.filter(|_| trace.span(first).grant.is_none());
+    }
+    handed
+}
+
+struct Halves {
+    first: usize,
+    client: Option<usize>,
+    server: Option<usize>,
+    top: usize,
+}
+
+fn hop(
+    trace: &Trace<'_>,
+    deadlines: &Deadlines,
+    handed: &[Option<usize>],
+    halves: Halves,
+    depth: usize,
+) -> Hop {
+    let Halves { first, client, server, top } = halves;
+    let given = |from: usize, judged_by: Option<usize>| {
+        trace.grant(from).map(|(grant, anchor)| (grant, anchor, judged_by))
+    };
+    let above = trace.link(first);
+    let granted = client
+        .and_then(|client| given(client, above))
+        .or_else(|| handed[first].and_then(|call_span| given(call_span, trace.link(call_span))))
+        .or_else(|| server.and_then(|server| given(server, above)));
+    let (anchor, judge) =
+        granted.map_or((trace.start(first), above), |(_, anchor, judge)| (anchor, judge));
+    let deadline = trace.request(first).deadline;
+    let left_by = |deadlines: &[Option<UnixNanos>]| {
+        budget::remaining(judge.map_or(deadline, |judge| deadlines[judge]), anchor)
+    };
+    Hop {
+        first,
+        client,
+        server,
+        top,
+        depth,
+        caller: trace.caller(first),
+        grant: granted.map(|(grant, ..)| grant),
+        left: left_by(&deadlines.effective),
+        known_left: left_by(&deadlines.known),
+        verdict: Verdict::Undeclared,
+    }
+}
+
+/// Sets the verdicts, from the roots down.
+fn judge(trace: &Trace<'_>, hops: &mut [Hop], floor: Nanos) {
+    let repeats = repeats_earlier_allowance(trace, hops, floor);
+    // Whether the nearest hop with a grant, at or above each span, was dishonest. Set ahead for
+    // the servers of a client that has several: each is a hop of its own.
+    let mut dishonest: Vec<Option<bool>> = vec![None; trace.len()];
+    let mut next = 0;
+    for &i in &trace.tree.top_down {
+        let above = trace.link(i).and_then(|parent| dishonest[parent]).unwrap_or(false);
+        dishonest[i].get_or_insert(above);
+        let mut first = true;
+        while let Some(hop) = hops.get_mut(next).filter(|hop| hop.first == i) {
+            hop.verdict = verdict(trace, hop, floor, above, repeats[next]);
+            let tainted =
+                matches!(hop.verdict, Verdict::Reset | Verdict::Overgrant | Verdict::Inherited);
+            dishonest[hop.top] = Some(if hop.grant.is_some() { tainted } else { above });
+            if first {
+                dishonest[i] = dishonest[hop.top];
+            }
+            first = false;
+            next += 1;
+        }
+    }
+}
+
+fn verdict(
+    trace: &Trace<'_>,
+    hop: &Hop,
+    floor: Nanos,
+    below_dishonest: bool,
+    repeats: bool,
+) -> Verdict {
+    if trace.link(hop.first).is_none() {
+        return Verdict::Origin;
+    }
+    let Some(grant) = hop.grant else {
+        let left = hop.left.is_none_or(|left| left > Nanos::ZERO);
+        return if left { Verdict::Undeclared } else { Verdict::Expired };
+    };
+    let Some(left) = hop.left else { return Verdict::NoCallerDeadline };
+    if hop.exceeds_left(floor) {
+        return match (hop.exceeds_known(floor), below_dishonest, repeats) {
+            (false, true, _) => Verdict::Inherited,
+            (false, false, _) => Verdict::Stretched,
+            (true, _, true) => Verdict::Reset,
+            (true, _, false) => Verdict::Overgrant,
+        };
+    }
+    let tolerance = budget::tolerance(grant.value, floor);
+    let spendable = left - trace.request(hop.first).reserve();
+    if left <= Nanos::ZERO {
+        Verdict::Expired
+    } else if grant.value > spendable + tolerance {
+        Verdict::ReserveInvading
+    } else if grant.value >= spendable - tolerance {
+        Verdict::Propagated
+    } else {
+        Verdict::Tightened
+    }
+}
+
+/// For each hop whose grant exceeds what was known to be left: whether it equals an earlier
+/// allowance (A of SEMANTICS §6).
+fn repeats_earlier_allowance(trace: &Trace<'_>, hops: &[Hop], floor: Nanos) -> Vec<bool> {
+    let suspects: Vec<bool> =
+        hops.iter().map(|hop| hop.exceeds_left(floor) && hop.exceeds_known(floor)).collect();
+    let mut repeats = vec![false; hops.len()];
+    repeats_above(trace, hops, &suspects, floor, &mut repeats);
+    repeats_beside(trace, hops, &suspects, floor, &mut repeats);
+    repeats
+}
+
+/// The request's budget and the grants of the caller and its ancestors.
+fn repeats_above(
+    trace: &Trace<'_>,
+    hops: &[Hop],
+    suspects: &[bool],
+    floor: Nanos,
+    repeats: &mut [bool],
+) {
+    let mut above = Ancestors::default();
+    let mut next = 0;
+    for &i in &trace.tree.top_down {
+        above.come_below(trace.link(i));
+        while let Some(hop) = hops.get(next).filter(|hop| hop.first == i) {
+            if let Some(grant) = hop.grant.filter(|_| suspects[next]) {
+                // Call spans between caller and hop are not the caller's.
+                let between = above.values_below(hop.caller);
+                between.iter().for_each(|&grant| above.values.remove(grant));
+                let budget = trace.request(i).budget_at_origin();
+                repeats[next] = holds_equal(&above.values, grant.value, floor)
+                    || budget.is_some_and(|budget| budget::is_equal(grant.value, budget, floor));
+                between.iter().for_each(|&grant| above.values.add(grant));
+            }
+            next += 1;
+        }
+        above.enter(i, trace.span(i).grant.map(|grant| grant.value));
+    }
+}
+
+/// The grants of hops that the same caller opened strictly earlier.
+fn repeats_beside(
+    trace: &Trace<'_>,
+    hops: &[Hop],
+    suspects: &[bool],
+    floor: Nanos,
+    repeats: &mut [bool],
+) {
+    let mut by_caller: Vec<usize> =
+        (0..hops.len()).filter(|&hop| hops[hop].caller.is_some()).collect();
+    let opened = |hop: usize| (hops[hop].caller, trace.start(hops[hop].first));
+    by_caller.sort_by_key(|&hop| opened(hop));
+    for siblings in by_caller.chunk_by(|&one, &other| hops[one].caller == hops[other].caller) {
+        let mut earlier = Multiset::default();
+        let grant = |hop: usize| hops[hop].grant.map(|grant| grant.value);
+        for together in siblings.chunk_by(|&one, &other| opened(one) == opened(other)) {
+            for &hop in together.iter().filter(|&&hop| suspects[hop]) {
+                repeats[hop] |= grant(hop).is_some_and(|grant| holds_equal(&earlier, grant, floor));
+            }
+            together.iter().filter_map(|&hop| grant(hop)).for_each(|grant| earlier.add(grant));
+        }
+    }
+}
+
+/// Whether one of the allowances equals `grant`.
+fn holds_equal(allowances: &Multiset<Nanos>, grant: Nanos, floor: Nanos) -> bool {
+    allowances.first_in(budget::equal_allowances(grant, floor)).is_some()
+}

@@ -1,0 +1,150 @@
+//! Late and residual work, and open calls (SEMANTICS §9).
+
+use super::own_time::{Marks, Stretch};
+use super::trace::Trace;
+use crate::budget;
+use crate::span::Kind;
+use crate::units::{Nanos, UnixNanos};
+
+/// Sums over a subtree.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Amounts {
+    /// Work after the request's deadline.
+    pub late_work: Nanos,
+    /// Open calls after the request's deadline.
+    pub late_wait: Nanos,
+    /// Work after an ancestor had left.
+    pub residual_work: Nanos,
+    /// Open calls after an ancestor had left.
+    pub residual_wait: Nanos,
+    /// The last instant at which it worked.
+    pub last_work: Option<UnixNanos>,
+    /// The last end of a span.
+    pub last_end: Option<UnixNanos>,
+}
+
+impl Amounts {
+    fn add(&mut self, other: Self) {
+        self.late_work += other.late_work;
+        self.late_wait += other.late_wait;
+        self.residual_work += other.residual_work;
+        self.residual_wait += other.residual_wait;
+        self.last_work = self.last_work.max(other.last_work);
+        self.last_end = self.last_end.max(other.last_end);
+    }
+
+    /// Whether it worked after `instant`.
+    pub(super) fn worked_after(&self, instant: UnixNanos) -> bool {
+        self.last_work.is_some_and(|last| last > instant)
+    }
+}
+
+/// Late and residual work of every span's subtree.
+#[derive(Debug)]
+pub(super) struct Work {
+    /// By span: its own and all below it, attached spans below the root.
+    pub below: Vec<Amounts>,
+    /// By span: whether it, or a span above it, rightly outlasts any budget.
+    pub long_lived: Vec<bool>,
+    /// By span: whether its service, or one above it, is meant to go on after its caller left.
+    pub detached: Vec<bool>,
+    /// By span: the earliest instant at which an ancestor left.
+    pub left_above: Vec<Option<UnixNanos>>,
+}
+
+impl Work {
+    /// Two passes: down for the instants that count, up for the sums.
+    pub(super) fn of(trace: &Trace<'_>, marks: &Marks) -> Self {
+        let mut below = vec![Amounts::default(); trace.len()];
+        let mut long_lived = vec![false; trace.len()];
+        let mut detached = vec![false; trace.len()];
+        let mut left_above: Vec<Option<UnixNanos>> = vec![None; trace.len()];
+        for &i in &trace.tree.top_down {
+            let request = trace.request(i);
+            let span = trace.span(i);
+            let mut names = [Some(span.operation), span.route_operation].into_iter().flatten();
+            long_lived[i] = names.any(|name| request.is_long_lived(trace.text(name)));
+            detached[i] = request.is_detached(trace.text(span.service));
+            if let Some(parent) = trace.link(i) {
+                long_lived[i] |= long_lived[parent];
+                detached[i] |= detached[parent];
+                let parent_left = trace.left(parent).then(|| trace.end(parent));
+                left_above[i] = budget::earlier(left_above[parent], parent_left);
+            }
+            let late_from = request.deadline.filter(|_| !long_lived[i]);
+            let residual_from = left_above[i].filter(|_| !long_lived[i] && !detached[i]);
+            below[i] = own(trace, marks, i, late_from, residual_from);
+        }
+        for &i in trace.tree.top_down.iter().rev() {
+            if let Some(parent) = trace.link(i) {
+                let amounts = below[i];
+                below[parent].add(amounts);
+            }
+        }
+        Self { below, long_lived, detached, left_above }
+    }
+}
+
+/// What span `i` itself did.
+fn own(
+    trace: &Trace<'_>,
+    marks: &Marks,
+    i: usize,
+    late_from: Option<UnixNanos>,
+    residual_from: Option<UnixNanos>,
+) -> Amounts {
+    let mut amounts = Amounts { last_end: Some(trace.end(i)), ..Amounts::default() };
+    let sends = trace.span(i).kind.sends();
+    if trace.span(i).flags.is_wait || (sends && !is_open_call(trace, i)) {
+        return amounts;
+    }
+    let (mut late, mut residual) = (Nanos::ZERO, Nanos::ZERO);
+    let mut last = None;
+    for gap in gaps(trace, i) {
+        marks.split(i, gap, |part, mark| {
+            if mark.is_none() {
+                late += after(part, late_from);
+                residual += after(part, residual_from);
+                last = Some(part.1);
+            }
+        });
+    }
+    if sends {
+        (amounts.late_wait, amounts.residual_wait) = (late, residual);
+    } else {
+        (amounts.late_work, amounts.residual_work) = (late, residual);
+        amounts.last_work = last;
+    }
+    amounts
+}
+
+/// A call whose other end was not traced: somebody may be working there, unseen.
+fn is_open_call(trace: &Trace<'_>, i: usize) -> bool {
+    !trace.children.of(i).iter().any(|&child| {
+        let span = trace.span(child);
+        trace.is_server(child) || (span.kind == Kind::Client && !span.flags.is_wait)
+    })
+}
+
+/// The length of the part of a stretch that lies after `instant`.
+fn after((from, to): Stretch, instant: Option<UnixNanos>) -> Nanos {
+    instant.map_or(Nanos::ZERO, |instant| (to - from.max(instant)).at_least_zero())
+}
+
+/// The stretches of span `i` that its real children do not cover, by time.
+fn gaps(trace: &Trace<'_>, i: usize) -> Vec<Stretch> {
+    let mut gaps = Vec::new();
+    let mut at = trace.start(i);
+    let end = trace.end(i);
+    for &child in trace.children.of(i) {
+        let (from, to) = (trace.start(child).min(end), trace.end(child).min(end));
+        if from > at {
+            gaps.push((at, from));
+        }
+        at = at.max(to);
+    }
+    if at < end {
+        gaps.push((at, end));
+    }
+    gaps
+}

@@ -1,0 +1,166 @@
+//! A request: its class, contract, origin and deadline (SEMANTICS §5, §10, §13).
+
+use super::Policy;
+use super::clock::Clock;
+use super::trace::Trace;
+use super::tree::{Parent, Tree};
+use crate::budget;
+use crate::contract::{Contract, Glob};
+use crate::span::{Kind, Outcome, Span};
+use crate::tables::{DeadlineSource, TerminalOutcome};
+use crate::units::{Nanos, UnixNanos};
+
+/// Work may go on so long after its caller left, unless a contract says otherwise.
+const RESIDUAL_BOUND: Nanos = Nanos::from_millis(5);
+
+/// The least bound that a contract may set.
+const RESIDUAL_BOUND_MIN: Nanos = Nanos::from_millis(1);
+
+/// What one root span asked for.
+#[derive(Debug)]
+pub(super) struct Request<'a> {
+    /// Its root.
+    pub root: usize,
+    /// The contract that matched.
+    pub contract: Option<&'a Contract>,
+    /// The class.
+    pub class: String,
+    /// When its time began to run.
+    pub origin: UnixNanos,
+    /// D.
+    pub deadline: Option<UnixNanos>,
+    /// Where D comes from.
+    pub deadline_source: DeadlineSource,
+    /// How many spans it holds.
+    pub spans: usize,
+    /// The end of its last span.
+    pub last_end: UnixNanos,
+    /// The first end of a span that left.
+    pub first_left: Option<UnixNanos>,
+    /// The span that admitted it: the root, or the first SERVER or CONSUMER below a sending root.
+    pub admitting: Option<usize>,
+    has_side_effect: bool,
+    has_doubt: bool,
+}
+
+impl<'a> Request<'a> {
+    /// The request of `root`, before its spans are taken in.
+    pub(super) fn open(trace: &Trace<'a>, root: usize, policy: &'a Policy) -> Self {
+        let span = trace.span(root);
+        let contract = policy.contracts.iter().find(|contract| matches(contract, trace, span));
+        let origin = origin(trace, root);
+        let contracted =
+            contract.and_then(|contract| contract.deadline).map(|length| origin + length);
+        let declared = trace.grant(root).map(|(grant, anchor)| anchor + grant.value);
+        let deadline_source = match (contracted, declared) {
+            (Some(_), _) => DeadlineSource::Contract,
+            (None, Some(_)) => DeadlineSource::Declared,
+            (None, None) => DeadlineSource::None,
+        };
+        let class = contract.and_then(|contract| contract.request_class.clone());
+        Self {
+            root,
+            contract,
+            class: class.unwrap_or_else(|| {
+                let operation = span.route_operation.unwrap_or(span.operation);
+                format!("{} {}", trace.text(span.service), trace.text(operation))
+            }),
+            origin,
+            deadline: contracted.or(declared),
+            deadline_source,
+            spans: 0,
+            last_end: trace.end(root),
+            first_left: None,
+            admitting: (!span.kind.sends()).then_some(root),
+            has_side_effect: false,
+            has_doubt: false,
+        }
+    }
+
+    /// Takes in span `i` of the request; spans come by aligned (start, id). `may_admit` tells a
+    /// server that hangs below the root by real parents.
+    pub(super) fn take(&mut self, tree: &Tree<'_>, clock: &Clock, i: usize, may_admit: bool) {
+        let (span, end, outcome) = (tree.spans[i], clock.end[i], clock.outcome[i]);
+        self.spans += 1;
+        self.last_end = self.last_end.max(end);
+        if outcome.left() {
+            self.first_left = Some(self.first_left.map_or(end, |first| first.min(end)));
+        }
+        if self.admitting.is_none() && may_admit {
+            self.admitting = Some(i);
+        }
+        self.has_side_effect |= span.flags.side_effect;
+        self.has_doubt |= span.flags.side_effect && outcome.left();
+    }
+
+    /// D − origin.
+    pub(super) fn budget_at_origin(&self) -> Option<Nanos> {
+        budget::remaining(self.deadline, self.origin)
+    }
+
+    /// Time kept back for the return, and for reconciliation where there is a side effect.
+    pub(super) fn reserve(&self) -> Nanos {
+        self.contract.map_or(Nanos::ZERO, |contract| {
+            let reconciliation = contract.reconciliation_reserve;
+            let reconciliation = if self.has_side_effect { reconciliation } else { Nanos::ZERO };
+            contract.return_reserve + reconciliation
+        })
+    }
+
+    /// How long work may go on after its caller left.
+    pub(super) fn residual_bound(&self) -> Nanos {
+        let bound = self.contract.and_then(|contract| contract.residual_bound);
+        bound.map_or(RESIDUAL_BOUND, |bound| bound.max(RESIDUAL_BOUND_MIN))
+    }
+
+    /// What one attempt by `service` needs, where the contract says so.
+    pub(super) fn allowance(&self, service: &str) -> Option<Nanos> {
+        let retry = self.contract?.retry.as_ref()?;
+        let owns = retry.owner.as_ref().is_none_or(|owner| owner == service);
+        retry.attempt_allowance.filter(|_| owns)
+    }
+
+    /// Whether `service` is meant to go on after its caller left.
+    pub(super) fn is_detached(&self, service: &str) -> bool {
+        self.any_glob(|contract| &contract.detached, service)
+    }
+
+    /// Whether an operation rightly outlasts any budget.
+    pub(super) fn is_long_lived(&self, operation: &str) -> bool {
+        self.any_glob(|contract| &contract.long_lived, operation)
+    }
+
+    fn any_glob(&self, globs: impl Fn(&Contract) -> &Vec<Glob>, text: &str) -> bool {
+        self.contract.is_some_and(|contract| globs(contract).iter().any(|glob| glob.matches(text)))
+    }
+
+    /// How it ended, by how its root did.
+    pub(super) fn terminal_outcome(&self, root: Outcome) -> TerminalOutcome {
+        match root {
+            outcome if outcome.left() && self.has_doubt => TerminalOutcome::Indeterminate,
+            Outcome::Ok => TerminalOutcome::Completed,
+            Outcome::Error => TerminalOutcome::Failed,
+            Outcome::Rejected => TerminalOutcome::Rejected,
+            Outcome::Cancelled => TerminalOutcome::Cancelled,
+            Outcome::DeadlineExceeded => TerminalOutcome::DeadlineExceeded,
+        }
+    }
+}
+
+fn matches(contract: &Contract, trace: &Trace<'_>, root: &Span) -> bool {
+    let fits =
+        |glob: &Option<Glob>, text: &str| glob.as_ref().is_none_or(|glob| glob.matches(text));
+    fits(&contract.matches.service, trace.text(root.service))
+        && fits(&contract.matches.operation, trace.text(root.operation))
+}
+
+/// When the time of a request began to run: when its root arrived; for a message when it was sent.
+fn origin(trace: &Trace<'_>, root: usize) -> UnixNanos {
+    if trace.span(root).kind == Kind::Consumer
+        && let Parent::Of(producer) = trace.tree.parents[root]
+        && trace.span(producer).kind == Kind::Producer
+    {
+        return trace.start(producer).min(trace.start(root));
+    }
+    trace.arrival(root)
+}

@@ -1,0 +1,232 @@
+//! One trace on one clock, with the role of each span and the request it belongs to: what every
+//! later section of SEMANTICS reads.
+
+use super::Policy;
+use super::clock::Clock;
+use super::request::Request;
+use super::tree::{Children, Tree};
+use crate::span::{Grant, Interner, Kind, Outcome, Span, Sym};
+use crate::tables::BlindSpots;
+use crate::units::{Nanos, UnixNanos};
+
+/// A trace, aligned. Spans are numbers: places in `tree.spans`.
+#[derive(Debug)]
+pub(super) struct Trace<'a> {
+    /// The strings of its partition.
+    pub strings: &'a Interner,
+    /// How its spans hang together.
+    pub tree: Tree<'a>,
+    /// Their times on one clock.
+    pub clock: Clock,
+    /// Real children within the request, by aligned (start, id).
+    pub children: Children,
+    /// Orphans attached under the trace's root, by aligned (start, id).
+    pub attached: Vec<usize>,
+    /// All spans by aligned (start, id).
+    pub in_order: Vec<usize>,
+    /// Its requests; the first is that of the trace's root.
+    pub requests: Vec<Request<'a>>,
+    is_server: Vec<bool>,
+    is_call_span: Vec<bool>,
+}
+
+impl<'a> Trace<'a> {
+    /// Builds the trace of `spans`, sorted by (start, id, content).
+    pub(super) fn build(spans: &[&'a Span], strings: &'a Interner, policy: &'a Policy) -> Self {
+        let tree = Tree::build(spans);
+        let mut clock = Clock::align(&tree);
+        let mut in_order: Vec<usize> = (0..tree.spans.len()).collect();
+        in_order.sort_unstable_by_key(|&i| (clock.start[i], tree.spans[i].span_id));
+        let children = tree.children(in_order.iter().copied());
+        let is_server: Vec<bool> =
+            (0..tree.spans.len()).map(|i| stands_for_server(&tree, i)).collect();
+        let is_call_span = (0..tree.spans.len())
+            .map(|i| {
+                let span = tree.spans[i];
+                let is_attempt = |&child: &usize| is_attempt(tree.spans[child]);
+                span.kind == Kind::Client
+                    && !span.flags.is_wait
+                    && children.of(i).iter().any(is_attempt)
+            })
+            .collect();
+        clock.settle_wordless(&tree, &children, |child| is_server[child]);
+        let attached = in_order.iter().copied().filter(|&i| tree.attached[i]).collect();
+        let mut trace = Self {
+            strings,
+            tree,
+            clock,
+            children,
+            attached,
+            in_order,
+            requests: Vec::new(),
+            is_server,
+            is_call_span,
+        };
+        trace.requests = trace
+            .tree
+            .request_roots
+            .iter()
+            .map(|&root| Request::open(&trace, root, policy))
+            .collect();
+        let apart = trace.below_attached();
+        for &i in &trace.in_order {
+            let request = &mut trace.requests[trace.tree.request_of[i]];
+            let may_admit = trace.is_server[i] && i != request.root && !apart[i];
+            request.take(&trace.tree, &trace.clock, i, may_admit);
+        }
+        trace
+    }
+
+    /// By span: whether it, or a span above it, is attached.
+    fn below_attached(&self) -> Vec<bool> {
+        let mut apart = self.tree.attached.clone();
+        for &i in &self.tree.top_down {
+            apart[i] |= self.link(i).is_some_and(|parent| apart[parent]);
+        }
+        apart
+    }
+
+    /// How many spans.
+    pub(super) fn len(&self) -> usize {
+        self.tree.spans.len()
+    }
+
+    /// The span itself, on its own clock.
+    pub(super) fn span(&self, i: usize) -> &'a Span {
+        self.tree.spans[i]
+    }
+
+    /// Aligned start.
+    pub(super) fn start(&self, i: usize) -> UnixNanos {
+        self.clock.start[i]
+    }
+
+    /// Aligned end.
+    pub(super) fn end(&self, i: usize) -> UnixNanos {
+        self.clock.end[i]
+    }
+
+    /// Aligned arrival: the start less the time in a queue before it.
+    pub(super) fn arrival(&self, i: usize) -> UnixNanos {
+        self.clock.arrival(&self.tree, i)
+    }
+
+    /// How it ended.
+    pub(super) fn outcome(&self, i: usize) -> Outcome {
+        self.clock.outcome[i]
+    }
+
+    /// Whether it left while what it had asked for may still run.
+    pub(super) fn left(&self, i: usize) -> bool {
+        self.outcome(i).left()
+    }
+
+    /// Its request.
+    pub(super) fn request(&self, i: usize) -> &Request<'a> {
+        &self.requests[self.tree.request_of[i]]
+    }
+
+    /// The parent within its request; the trace's root for an attached span.
+    pub(super) fn link(&self, i: usize) -> Option<usize> {
+        self.tree.link[i]
+    }
+
+    /// The real parent within its request.
+    pub(super) fn parent(&self, i: usize) -> Option<usize> {
+        self.link(i).filter(|_| !self.tree.attached[i])
+    }
+
+    /// The parent, through a call span: the call span's parent.
+    pub(super) fn caller(&self, i: usize) -> Option<usize> {
+        let mut caller = self.link(i);
+        while let Some(span) = caller.filter(|&span| self.is_call_span(span)) {
+            caller = self.link(span);
+        }
+        caller
+    }
+
+    /// SERVER or CONSUMER, or an INTERNAL span that stands for one; no wait span.
+    pub(super) fn is_server(&self, i: usize) -> bool {
+        self.is_server[i]
+    }
+
+    /// The CLIENT parent of attempts.
+    pub(super) fn is_call_span(&self, i: usize) -> bool {
+        self.is_call_span[i]
+    }
+
+    /// CLIENT or PRODUCER half of a hop: no call span, no wait span.
+    pub(super) fn is_client(&self, i: usize) -> bool {
+        let span = self.span(i);
+        span.kind.sends() && !span.flags.is_wait && !self.is_call_span(i)
+    }
+
+    /// A try of a call: a CLIENT half that is no request's root and no orphan.
+    pub(super) fn is_try(&self, i: usize) -> bool {
+        self.span(i).kind == Kind::Client && self.is_client(i) && self.parent(i).is_some()
+    }
+
+    /// The servers of client half `i`.
+    pub(super) fn servers(&self, i: usize) -> impl Iterator<Item = usize> + '_ {
+        self.children.of(i).iter().copied().filter(|&child| self.is_server(child))
+    }
+
+    /// The grant of `i` and the aligned instant from which it counts.
+    pub(super) fn grant(&self, i: usize) -> Option<(Grant, UnixNanos)> {
+        let grant = self.span(i).grant?;
+        Some((grant, if grant.from_start { self.start(i) } else { self.arrival(i) }))
+    }
+
+    /// When a wait span stops to wait: when its first child begins, else when it ends.
+    pub(super) fn wait_end(&self, i: usize) -> UnixNanos {
+        let begun = self.children.of(i).first().map(|&child| self.start(child));
+        begun.map_or(self.end(i), |begun| begun.clamp(self.start(i), self.end(i)))
+    }
+
+    /// The waits inside span `i`: told by an event, or child wait spans; by start, clipped to it.
+    pub(super) fn waits(&self, i: usize) -> Vec<(UnixNanos, UnixNanos)> {
+        let (start, end) = (self.start(i), self.end(i));
+        let own = (start, start + self.span(i).waited_inside);
+        let children = self.children.of(i).iter().filter(|&&child| self.span(child).flags.is_wait);
+        std::iter::once(own)
+            .chain(children.map(|&child| (self.start(child), self.wait_end(child))))
+            .map(|(from, to)| (from.max(start), to.min(end)))
+            .filter(|(from, to)| from < to)
+            .collect()
+    }
+
+    /// When span `i` began to execute: its start, moved to the end of each wait that begins
+    /// within a millisecond of it.
+    pub(super) fn execution_start(&self, i: usize) -> UnixNanos {
+        let wait = self.span(i).flags.is_wait;
+        let mut begun = if wait { self.wait_end(i) } else { self.start(i) };
+        for (from, to) in self.waits(i) {
+            if from <= begun + Nanos::from_millis(1) {
+                begun = begun.max(to);
+            }
+        }
+        begun
+    }
+
+    /// What the whole trace cannot tell, but for attempts.
+    pub(super) fn blind_spots(&self) -> BlindSpots {
+        self.tree.blind_spots.union(self.clock.blind_spots)
+    }
+
+    /// The text behind a number.
+    pub(super) fn text(&self, sym: Sym) -> &'a str {
+        self.strings.get(sym)
+    }
+}
+
+/// Whether a span says that it is one try of a call.
+pub(super) fn is_attempt(span: &Span) -> bool {
+    span.flags.is_attempt && span.kind == Kind::Client && !span.flags.is_wait
+}
+
+fn stands_for_server(tree: &Tree<'_>, i: usize) -> bool {
+    let span = tree.spans[i];
+    let elsewhere =
+        || tree.link[i].is_some_and(|parent| tree.spans[parent].service != span.service);
+    !span.flags.is_wait && (span.kind.receives() || (span.kind == Kind::Internal && elsewhere()))
+}

@@ -1,0 +1,234 @@
+//! The tree of one trace and the requests it falls into (SEMANTICS §1, §2 duplicates, §3).
+
+use rustc_hash::FxHashMap;
+
+use crate::span::{Kind, Span, SpanId};
+use crate::tables::{BlindSpot, BlindSpots};
+
+/// What the parent id of a span leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Parent {
+    /// It names none.
+    None,
+    /// It names one that is not in the trace, or a cycle was cut here.
+    Absent,
+    /// That span.
+    Of(usize),
+}
+
+/// The spans of one trace, by (start, id) on their own clocks, and how they hang together.
+///
+/// A span is a number here: its place in `spans`. `link` is the parent within the span's request:
+/// absent for the request's root, the trace's root for attached spans.
+#[derive(Debug)]
+pub(super) struct Tree<'a> {
+    /// The spans, duplicates removed.
+    pub spans: Vec<&'a Span>,
+    /// What each parent id leads to.
+    pub parents: Vec<Parent>,
+    /// The trace's root.
+    pub root: usize,
+    /// Orphans that hang under the trace's root for budgets and late work only.
+    pub attached: Vec<bool>,
+    /// The roots of requests, the trace's own first, then by (start, id).
+    pub request_roots: Vec<usize>,
+    /// The request of each span, a place in `request_roots`.
+    pub request_of: Vec<usize>,
+    /// The parent within the request.
+    pub link: Vec<Option<usize>>,
+    /// All spans depth first by `link`: parents before children, each subtree in one piece.
+    pub top_down: Vec<usize>,
+    /// What the tree itself cannot tell.
+    pub blind_spots: BlindSpots,
+}
+
+impl<'a> Tree<'a> {
+    /// Builds the tree of `spans`: one trace, sorted by (start, id, content).
+    pub(super) fn build(spans: &[&'a Span]) -> Self {
+        let mut blind_spots = BlindSpots::default();
+        let (kept, by_id) = without_duplicates(spans);
+        blind_spots.insert_if(kept.len() < spans.len(), BlindSpot::DuplicateSpans);
+        let spans = kept;
+        let negative = spans.iter().any(|span| span.flags.negative_duration);
+        blind_spots.insert_if(negative, BlindSpot::NegativeDuration);
+
+        let mut parents: Vec<Parent> = spans
+            .iter()
+            .map(|span| match span.parent_span_id {
+                None => Parent::None,
+                Some(id) => by_id.get(&id).map_or(Parent::Absent, |&parent| Parent::Of(parent)),
+            })
+            .collect();
+        let cut = cut_cycles(&mut parents);
+        blind_spots.insert_if(!cut.is_empty(), BlindSpot::Cycle);
+
+        let rootless = parents.iter().position(|&parent| parent == Parent::None);
+        blind_spots.insert_if(rootless.is_none(), BlindSpot::MissingRoot);
+        // After cutting cycles some span has no parent in the trace, so there is a root.
+        let root = rootless
+            .or_else(|| parents.iter().position(|&parent| parent == Parent::Absent))
+            .unwrap_or(0);
+        let others = |wanted: Parent| {
+            let parents = &parents;
+            (0..parents.len()).filter(move |&i| i != root && parents[i] == wanted)
+        };
+        blind_spots.insert_if(others(Parent::None).next().is_some(), BlindSpot::ExtraRoots);
+        let orphans = others(Parent::Absent).any(|i| cut.binary_search(&i).is_err());
+        blind_spots.insert_if(orphans, BlindSpot::Orphans);
+
+        let mut tree = Self {
+            attached: vec![false; spans.len()],
+            request_roots: vec![root],
+            request_of: vec![0; spans.len()],
+            link: vec![None; spans.len()],
+            top_down: Vec::with_capacity(spans.len()),
+            spans,
+            parents,
+            root,
+            blind_spots,
+        };
+        tree.split_into_requests();
+        tree
+    }
+
+    /// Whether span `i` asks for itself (SEMANTICS §1, Request).
+    fn starts_request(&self, i: usize) -> bool {
+        let span = self.spans[i];
+        if i == self.root {
+            return true;
+        }
+        if span.flags.is_wait {
+            return false;
+        }
+        match self.parents[i] {
+            Parent::None => true,
+            Parent::Absent => span.kind == Kind::Consumer,
+            Parent::Of(parent) => {
+                span.kind == Kind::Consumer && self.spans[parent].kind != Kind::Consumer
+            }
+        }
+    }
+
+    fn split_into_requests(&mut self) {
+        for i in 0..self.spans.len() {
+            if self.starts_request(i) {
+                if i != self.root {
+                    self.request_roots.push(i);
+                }
+            } else if let Parent::Of(parent) = self.parents[i] {
+                self.link[i] = Some(parent);
+            } else {
+                self.attached[i] = true;
+                self.link[i] = Some(self.root);
+            }
+        }
+        let children = Children::group(&self.link, 0..self.spans.len());
+        for (request, &root) in self.request_roots.iter().enumerate() {
+            self.request_of[root] = request;
+        }
+        let mut open: Vec<usize> = self.request_roots.iter().rev().copied().collect();
+        while let Some(span) = open.pop() {
+            self.top_down.push(span);
+            for &child in children.of(span).iter().rev() {
+                self.request_of[child] = self.request_of[span];
+                open.push(child);
+            }
+        }
+    }
+
+    /// The real children of each span within its request (no attached ones), in the order in
+    /// which `in_order` gives them.
+    pub(super) fn children(&self, in_order: impl Iterator<Item = usize>) -> Children {
+        let real: Vec<Option<usize>> =
+            (0..self.spans.len()).map(|i| self.link[i].filter(|_| !self.attached[i])).collect();
+        Children::group(&real, in_order)
+    }
+}
+
+/// Keeps the first of several records with one id, and gives each id its place. The spans come by
+/// (start, id, content), so the first is the smallest by (start, end, service, name).
+fn without_duplicates<'a>(spans: &[&'a Span]) -> (Vec<&'a Span>, FxHashMap<SpanId, usize>) {
+    let mut by_id = FxHashMap::default();
+    by_id.reserve(spans.len());
+    let mut kept = Vec::with_capacity(spans.len());
+    for &span in spans {
+        by_id.entry(span.span_id).or_insert_with(|| {
+            kept.push(span);
+            kept.len() - 1
+        });
+    }
+    (kept, by_id)
+}
+
+/// Cuts each cycle at its earliest span; gives those spans, ascending.
+fn cut_cycles(parents: &mut [Parent]) -> Vec<usize> {
+    const UNSEEN: usize = usize::MAX;
+    let mut seen_from = vec![UNSEEN; parents.len()];
+    let mut cut = Vec::new();
+    for start in 0..parents.len() {
+        let mut at = start;
+        while seen_from[at] == UNSEEN {
+            seen_from[at] = start;
+            let Parent::Of(parent) = parents[at] else { break };
+            at = parent;
+            if seen_from[at] == start {
+                let earliest = earliest_of_cycle(parents, at);
+                parents[earliest] = Parent::Absent;
+                cut.push(earliest);
+                break;
+            }
+        }
+    }
+    cut.sort_unstable();
+    cut
+}
+
+fn earliest_of_cycle(parents: &[Parent], on_cycle: usize) -> usize {
+    let mut earliest = on_cycle;
+    let mut at = on_cycle;
+    while let Parent::Of(parent) = parents[at] {
+        earliest = earliest.min(parent);
+        at = parent;
+        if at == on_cycle {
+            break;
+        }
+    }
+    earliest
+}
+
+/// Lists of children in one block: those of span `i` are `items[starts[i]..starts[i + 1]]`.
+#[derive(Debug)]
+pub(super) struct Children {
+    starts: Vec<usize>,
+    items: Vec<usize>,
+}
+
+impl Children {
+    /// Groups by parent the spans that have one, keeping the order in which they come.
+    pub(super) fn group(
+        parent_of: &[Option<usize>],
+        in_order: impl Iterator<Item = usize>,
+    ) -> Self {
+        let mut starts = vec![0; parent_of.len() + 1];
+        for parent in parent_of.iter().flatten() {
+            starts[parent + 1] += 1;
+        }
+        for i in 0..parent_of.len() {
+            starts[i + 1] += starts[i];
+        }
+        let mut next = starts.clone();
+        let mut items = vec![0; starts[parent_of.len()]];
+        for child in in_order {
+            if let Some(parent) = parent_of[child] {
+                items[next[parent]] = child;
+                next[parent] += 1;
+            }
+        }
+        Self { starts, items }
+    }
+
+    /// The children of span `i`.
+    pub(super) fn of(&self, i: usize) -> &[usize] {
+        &self.items[self.starts[i]..self.starts[i + 1]]
+    }
+}

@@ -1,0 +1,287 @@
+//! An analyze folder: one file a table and `manifest.json`, which is written last, so that a
+//! folder without one is never taken for a whole one.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use arrow_array::RecordBatch;
+use arrow_schema::ArrowError;
+use arrow_select::coalesce::BatchCoalescer;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::format::{BatchWriter, Format, FormatError, read_batches};
+use super::schema::{ReadError, Row, SCHEMA_VERSION, Table};
+use super::{AttemptRow, FindingRow, HopRow, RequestRow, SegmentRow, TABLES, Tables};
+use crate::span::Interner;
+
+/// The file whose presence says that a folder is whole.
+pub const MANIFEST: &str = "manifest.json";
+
+/// Rows that are handed to a writer at a time, whatever the partitions.
+const WRITE_ROWS: usize = 1 << 16;
+
+/// Why a folder could not be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    /// The file system says no.
+    #[error("{}: {error}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What it says.
+        error: io::Error,
+    },
+    /// A table file cannot be written or read.
+    #[error("{}: {error}", path.display())]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        error: FormatError,
+    },
+    /// A table holds something else than declared.
+    #[error("{}: {error}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        error: ReadError,
+    },
+    /// The manifest does not say what it should.
+    #[error("{}: {message}", path.display())]
+    Manifest {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        message: String,
+    },
+}
+
+/// Writes an analyze folder, partition by partition.
+pub struct FolderWriter {
+    dir: PathBuf,
+    tables: Vec<TableWriter>,
+}
+
+struct TableWriter {
+    partial: PathBuf,
+    whole: PathBuf,
+    coalescer: BatchCoalescer,
+    writer: BatchWriter,
+}
+
+impl FolderWriter {
+    /// Begins a folder; an earlier manifest in it is removed first.
+    ///
+    /// # Errors
+    /// The folder or a file in it cannot be made.
+    pub fn create(dir: &Path, format: Format) -> Result<Self, FolderError> {
+        let at = |path: &Path| {
+            let path = path.to_owned();
+            move |error| FolderError::Io { path, error }
+        };
+        fs::create_dir_all(dir).map_err(at(dir))?;
+        let manifest = dir.join(MANIFEST);
+        match fs::remove_file(&manifest) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(at(&manifest)(error));
+            }
+            _ => {}
+        }
+        for table in TABLES {
+            for &other in Format::ALL.iter().filter(|&&other| other != format) {
+                let stale = dir.join(format!("{}.{}", table.name, other.name()));
+                if stale.exists() {
+                    fs::remove_file(&stale).map_err(at(&stale))?;
+                }
+            }
+        }
+        let open = |table: &Table| {
+            let whole = dir.join(format!("{}.{}", table.name, format.name()));
+            let partial = dir.join(format!("{}.{}.partial", table.name, format.name()));
+            let file = File::create(&partial).map_err(at(&partial))?;
+            let schema = table.arrow_schema();
+            let writer = BatchWriter::new(file, format, schema.clone())
+                .map_err(|error| FolderError::Format { path: partial.clone(), error })?;
+            let coalescer = BatchCoalescer::new(schema, WRITE_ROWS);
+            Ok(TableWriter { partial, whole, coalescer, writer })
+        };
+        let tables = TABLES.iter().map(open).collect::<Result<_, FolderError>>()?;
+        Ok(Self { dir: dir.to_owned(), tables })
+    }
+
+    /// Appends the rows of one partition; partitions come in the order of trace ids.
+    ///
+    /// # Errors
+    /// A file cannot be written.
+    pub fn write(&mut self, tables: &Tables) -> Result<(), FolderError> {
+        let strings = &tables.strings;
+        self.append::<RequestRow>(&tables.requests, strings)?;
+        self.append::<HopRow>(&tables.hops, strings)?;
+        self.append::<AttemptRow>(&tables.attempts, strings)?;
+        self.append::<SegmentRow>(&tables.segments, strings)?;
+        self.append::<FindingRow>(&tables.findings, strings)
+    }
+
+    /// Appends rows of one table.
+    ///
+    /// # Errors
+    /// A file cannot be written.
+    pub fn append<R: Row>(&mut self, rows: &[R], strings: &Interner) -> Result<(), FolderError> {
+        let place = TABLES.iter().position(|table| table.name == R::TABLE.name);
+        let Some(writer) = place.and_then(|place| self.tables.get_mut(place)) else {
+            return Ok(());
+        };
+        for rows in rows.chunks(WRITE_ROWS) {
+            writer.push(R::to_batch(rows, strings))?;
+        }
+        Ok(())
+    }
+
+    /// Ends all tables and writes the manifest.
+    ///
+    /// # Errors
+    /// A file cannot be written.
+    pub fn finish(self, manifest: &impl Serialize) -> Result<(), FolderError> {
+        for table in self.tables {
+            table.finish()?;
+        }
+        let (partial, whole) = (self.dir.join("manifest.json.partial"), self.dir.join(MANIFEST));
+        let mut text = serde_json::to_string_pretty(manifest).map_err(|error| {
+            FolderError::Manifest { path: whole.clone(), message: error.to_string() }
+        })?;
+        text.push('\n');
+        fs::write(&partial, text)
+            .and_then(|()| fs::rename(&partial, &whole))
+            .map_err(|error| FolderError::Io { path: whole, error })
+    }
+}
+
+impl TableWriter {
+    fn push(&mut self, batch: RecordBatch) -> Result<(), FolderError> {
+        let pushed = self.coalescer.push_batch(batch);
+        self.write_completed(pushed)
+    }
+
+    fn write_completed(&mut self, pushed: Result<(), ArrowError>) -> Result<(), FolderError> {
+        let mut written = pushed.map_err(FormatError::from);
+        while written.is_ok()
+            && let Some(batch) = self.coalescer.next_completed_batch()
+        {
+            written = self.writer.write(&batch);
+        }
+        written.map_err(|error| FolderError::Format { path: self.partial.clone(), error })
+    }
+
+    fn finish(mut self) -> Result<(), FolderError> {
+        let rest = self.coalescer.finish_buffered_batch();
+        self.write_completed(rest)?;
+        let path = self.whole;
+        self.writer.finish().map_err(|error| FolderError::Format { path: path.clone(), error })?;
+        fs::rename(&self.partial, &path).map_err(|error| FolderError::Io { path, error })
+    }
+}
+
+/// A whole analyze folder.
+pub struct Folder {
+    dir: PathBuf,
+    format: Format,
+}
+
+impl Folder {
+    /// Whether `dir` is an analyze folder.
+    pub fn is_one(dir: &Path) -> bool {
+        dir.join(MANIFEST).is_file()
+    }
+
+    /// Opens a folder and reads its manifest.
+    ///
+    /// # Errors
+    /// It is not whole, or of a newer version.
+    pub fn open<M: DeserializeOwned>(dir: &Path) -> Result<(Self, M), FolderError> {
+        let path = dir.join(MANIFEST);
+        let text = fs::read_to_string(&path)
+            .map_err(|error| FolderError::Io { path: path.clone(), error })?;
+        let wrong = |message: String| FolderError::Manifest { path: path.clone(), message };
+        let value: serde_json::Value =
+            serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+        let version = value.get("schema_version").and_then(serde_json::Value::as_u64);
+        if version != Some(u64::from(SCHEMA_VERSION)) {
+            return Err(wrong(format!(
+                "schema_version is {}, this dwindle reads {SCHEMA_VERSION}: analyze the traces again",
+                version.map_or_else(|| "absent".to_owned(), |version| version.to_string()),
+            )));
+        }
+        let manifest = serde_json::from_value(value).map_err(|error| wrong(error.to_string()))?;
+        let present = |format: &&Format| {
+            dir.join(format!("{}.{}", RequestRow::TABLE.name, format.name())).is_file()
+        };
+        let format = Format::ALL.iter().find(present);
+        let format = *format.ok_or_else(|| wrong("the folder holds no tables".to_owned()))?;
+        Ok((Self { dir: dir.to_owned(), format }, manifest))
+    }
+
+    /// Reads a table and hands on its rows in order, some at a time.
+    ///
+    /// # Errors
+    /// The file cannot be read, or holds something else.
+    pub fn read<R: Row>(&self, mut take: impl FnMut(&[R], &Interner)) -> Result<(), FolderError> {
+        let path = self.dir.join(format!("{}.{}", R::TABLE.name, self.format.name()));
+        let file =
+            File::open(&path).map_err(|error| FolderError::Io { path: path.clone(), error })?;
+        let read = read_batches(file, self.format, &R::TABLE.arrow_schema(), |batch| {
+            let mut strings = Interner::default();
+            let rows = R::from_batch(&batch, &mut strings)?;
+            take(&rows, &strings);
+            Ok::<_, TableError>(())
+        });
+        read.map_err(|error| match error {
+            TableError::Format(error) => FolderError::Format { path, error },
+            TableError::Read(error) => FolderError::Read { path, error },
+        })
+    }
+
+    /// Reads all rows of the tables that reports are made of.
+    ///
+    /// # Errors
+    /// A file cannot be read, or holds something else.
+    pub fn tables(&self, mut take: impl FnMut(Tables)) -> Result<(), FolderError> {
+        macro_rules! read {
+            ($row:ty, $field:ident) => {
+                self.read::<$row>(|rows, strings| {
+                    take(Tables {
+                        strings: strings.clone(),
+                        $field: rows.to_vec(),
+                        ..Tables::default()
+                    });
+                })?;
+            };
+        }
+        read!(RequestRow, requests);
+        read!(HopRow, hops);
+        read!(AttemptRow, attempts);
+        read!(SegmentRow, segments);
+        read!(FindingRow, findings);
+        Ok(())
+    }
+}
+
+/// What can go wrong with one table.
+enum TableError {
+    Format(FormatError),
+    Read(ReadError),
+}
+
+impl From<FormatError> for TableError {
+    fn from(error: FormatError) -> Self {
+        Self::Format(error)
+    }
+}
+
+impl From<ReadError> for TableError {
+    fn from(error: ReadError) -> Self {
+        Self::Read(error)
+    }
+}

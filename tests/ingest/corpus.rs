@@ -1,0 +1,81 @@
+//! Files that real projects published, counted by an independent reader.
+
+use std::path::PathBuf;
+
+use dwindle::conventions::Conventions;
+use dwindle::ingest::{FileInspection, IngestError, inspect};
+use serde_json::Value;
+
+/// The folder of published files; `None`, and told, where it is not there.
+#[expect(clippy::disallowed_methods, reason = "the one place where tests look for the corpus")]
+#[expect(clippy::print_stderr, reason = "a skipped test has to say so")]
+fn corpus() -> Option<PathBuf> {
+    let shared = std::env::var_os("DWINDLE_SHARED")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from);
+    let corpus = shared.join("corpus");
+    if corpus.is_dir() {
+        return Some(corpus);
+    }
+    eprintln!("skipped: {} is not there", corpus.display());
+    None
+}
+
+/// The counts of `facts.json`, as we count.
+fn counts(file: &FileInspection) -> Value {
+    serde_json::json!({
+        "spans": file.facts.spans_read,
+        "traces": file.traces,
+        "roots": file.roots,
+        "orphans": file.orphans,
+        "duplicate_span_ids": file.duplicate_span_ids,
+        "services": file.services,
+        "no_service": file.no_service,
+        "min_start_ns": file.min_start.map(|time| time.as_nanos()),
+        "max_end_ns": file.max_end.map(|time| time.as_nanos()),
+        "error_spans": file.error_spans,
+    })
+}
+
+/// The corpus files of a folder with the facts about them.
+fn files_of(corpus: &std::path::Path, folder: &str) -> Vec<(String, Value)> {
+    let text = std::fs::read_to_string(corpus.join("facts.json")).unwrap();
+    let facts: Value = serde_json::from_str(&text).unwrap();
+    let facts = facts.get("files").unwrap_or(&facts).as_object().unwrap();
+    let of_folder = facts.iter().filter(|(file, _)| file.starts_with(folder));
+    of_folder.map(|(file, facts)| (file.clone(), facts.clone())).collect()
+}
+
+fn equals_facts(folder: &str) {
+    let Some(corpus) = corpus() else { return };
+    let files = files_of(&corpus, folder);
+    assert!(!files.is_empty());
+    for (file, facts) in files {
+        let input = corpus.join(&file).display().to_string();
+        let inspected = inspect(&[input], &Conventions::embedded().unwrap(), &()).unwrap();
+        let counted = counts(&inspected[0]);
+        for (name, count) in counted.as_object().unwrap() {
+            let expected = facts.get(name).cloned().unwrap_or(Value::from(0));
+            assert_eq!(*count, expected, "{file}: {name}");
+        }
+    }
+}
+
+#[test]
+fn published_otlp_json_counts_equal_the_independent_readers() {
+    equals_facts("otlp-json/");
+}
+
+#[test]
+fn published_otlp_json_lines_count_equal_the_independent_readers() {
+    equals_facts("otlp-jsonl/");
+}
+
+#[test]
+fn published_files_of_no_format_are_refused_by_name() {
+    let Some(corpus) = corpus() else { return };
+    for (file, _) in files_of(&corpus, "other/") {
+        let input = corpus.join(&file).display().to_string();
+        let refused = inspect(&[input], &Conventions::embedded().unwrap(), &()).unwrap_err();
+        assert!(matches!(refused, IngestError::UnknownFormat { .. }), "{file}: {refused}");
+    }
+}

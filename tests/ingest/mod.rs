@@ -1,0 +1,3 @@
+//! Reading: formats, encodings, trouble.
+
+mod corpus;
