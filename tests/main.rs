@@ -1,3 +1,4 @@
 //! All tests, black box: one binary.
 
 mod ingest;
+mod shop;
