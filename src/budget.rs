@@ -49,8 +49,8 @@ pub fn equal_allowances(grant: Nanos, floor: Nanos) -> RangeInclusive<Nanos> {
 /// The least length from 0 for which `holds`, which once true stays true.
 fn first_where(holds: impl Fn(Nanos) -> bool) -> Nanos {
     let (mut below, mut at) = (-1, i64::MAX);
-    while at - below > 1 {
-        let middle = below + (at - below) / 2;
+    while at > below + 1 {
+        let middle = i64::midpoint(below, at);
         if holds(Nanos::from_nanos(middle)) { at = middle } else { below = middle }
     }
     Nanos::from_nanos(at)
