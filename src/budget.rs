@@ -48,10 +48,10 @@ pub fn equal_allowances(grant: Nanos, floor: Nanos) -> RangeInclusive<Nanos> {
 
 /// The least length from 0 for which `holds`, which once true stays true.
 fn first_where(holds: impl Fn(Nanos) -> bool) -> Nanos {
-    let (mut below, mut at) = (-1, i64::MAX);
-    while at > below + 1 {
-        let middle = i64::midpoint(below, at);
-        if holds(Nanos::from_nanos(middle)) { at = middle } else { below = middle }
+    let (mut from, mut to) = (0, i64::MAX);
+    while from < to {
+        let middle = from + (to - from) / 2;
+        if holds(Nanos::from_nanos(middle)) { to = middle } else { from = middle + 1 }
     }
-    Nanos::from_nanos(at)
+    Nanos::from_nanos(to)
 }

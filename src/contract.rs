@@ -4,6 +4,8 @@ use glob::Pattern;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
 
+use crate::config_error;
+pub use crate::config_error::ConfigError as ContractError;
 use crate::units::Nanos;
 
 /// What a class of requests is promised, and what is known of its calls.
@@ -116,20 +118,6 @@ fn durations<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Nanos>, D
     texts.iter().map(|text| Nanos::parse(text)).collect::<Result<_, _>>().map_err(D::Error::custom)
 }
 
-/// What is wrong with a contract file, and where.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{file}:{line}: {key}{message}", key = key.as_ref().map_or_else(String::new, |key| format!("key `{key}`: ")))]
-pub struct ContractError {
-    /// The file as it was named.
-    pub file: String,
-    /// The line, from 1.
-    pub line: usize,
-    /// The key, if the trouble is at one.
-    pub key: Option<String>,
-    /// What was expected.
-    pub message: String,
-}
-
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ContractFile {
@@ -143,27 +131,20 @@ impl Contract {
     /// # Errors
     /// Unknown keys, bad durations and patterns, a contract without a name, two of one name.
     pub fn parse_file(file: &str, text: &str) -> Result<Vec<Self>, ContractError> {
-        let error_at = |byte: usize, key: Option<String>, message: String| ContractError {
-            file: file.to_owned(),
-            line: text.as_bytes().iter().take(byte).filter(|&&b| b == b'\n').count() + 1,
-            key,
-            message,
-        };
-        let parsed: ContractFile = toml::from_str(text).map_err(|error| {
-            let byte = error.span().map_or(0, |span| span.start);
-            error_at(byte, key_at(text, byte), error.message().to_owned())
-        })?;
+        let parsed: ContractFile = config_error::parse_toml(file, text)?;
         let mut contracts: Vec<Self> = Vec::new();
         for spanned in parsed.contract {
             let byte = spanned.span().start;
             let contract = spanned.into_inner();
-            let key = Some("name".to_owned());
+            let error_at = |byte, message| {
+                ContractError::at_byte(file, text, byte, Some("name".to_owned()), message)
+            };
             if contract.name.is_empty() {
-                return Err(error_at(byte, key, "every [[contract]] needs a name".to_owned()));
+                return Err(error_at(byte, "every [[contract]] needs a name".to_owned()));
             }
             if contracts.iter().any(|other| other.name == contract.name) {
                 let message = format!("two contracts are called {:?}", contract.name);
-                return Err(error_at(byte, key, message));
+                return Err(error_at(byte, message));
             }
             contracts.push(contract);
         }
@@ -176,22 +157,4 @@ impl Contract {
         let matches = Match { service: None, operation };
         Self { name, matches, deadline: Some(deadline), ..Self::default() }
     }
-}
-
-/// The key whose value, or whose own name, stands at `byte`.
-fn key_at(text: &str, byte: usize) -> Option<String> {
-    let start = text.get(..byte)?.rfind('\n').map_or(0, |newline| newline + 1);
-    let end = text.get(byte..)?.find('\n').map_or(text.len(), |newline| byte + newline);
-    let is_key = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    let before = text.get(start..byte)?;
-    let at = text.get(byte..end)?;
-    // The error stands on the key itself, or somewhere right of its equals sign.
-    let own = at.split(|c| !is_key(c)).next().filter(|word| !word.is_empty());
-    if let Some(word) = own
-        && at.get(word.len()..)?.trim_start().starts_with('=')
-    {
-        return Some(word.to_owned());
-    }
-    let (left, _) = before.rsplit_once('=')?;
-    left.trim_end().rsplit(|c| !is_key(c)).next().filter(|word| !word.is_empty()).map(str::to_owned)
 }

@@ -1,12 +1,40 @@
 //! dwindle: where a request's deadline went.
+//!
+//! ```text
+//!  files, stdin        spans in partitions              tables               rows             text
+//!  ──────────► ingest ──────────► survey ──► facts
+//!              sniff → read →        │
+//!              admit → scatter       └──► reconstruct ──► tables ──► distributions ──► report
+//!                                    contract ──► Policy ───┘
+//! ```
+//!
+//! The modules in reading order: [`units`] and [`budget`] hold the arithmetic, [`span`] what a
+//! span is once [`conventions`] have said what its attributes mean, [`ingest`] how it gets in,
+//! [`reconstruct`] what a trace says of its requests, [`tables`] every row and column that comes
+//! out, [`distributions`] and [`report`] what people read of it, [`cli`] the command.
+
+pub mod units;
 
 pub mod budget;
+pub(crate) mod names;
+pub mod stats;
+
+pub mod span;
+
+pub mod config_error;
 pub mod contract;
 pub mod conventions;
-pub mod ingest;
-pub(crate) mod names;
 pub mod otlp;
-pub mod reconstruct;
-pub mod span;
 pub mod tables;
-pub mod units;
+
+pub mod ingest;
+
+pub mod survey;
+
+pub mod reconstruct;
+
+pub mod distributions;
+
+pub mod report;
+
+pub mod cli;

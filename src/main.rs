@@ -1,1 +1,7 @@
-fn main() {}
+//! The `dwindle` command.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    dwindle::cli::main()
+}

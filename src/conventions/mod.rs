@@ -1,124 +1,86 @@
-//! A stand-in for the resolver, so that readers compile and can be tested before it is there.
+//! What exporters' attributes mean (SEMANTICS §2): the keys as data in `conventions.toml`, and the
+//! resolver that turns a span as written into a span as understood and says which key spoke.
+//!
+//! Knows nothing of wire formats, traces or budgets: one span at a time.
 
+mod facts;
+mod identity;
+mod index;
+mod instant;
+mod outcome;
+mod pattern;
 pub mod raw;
+mod reading;
+mod resolve;
+mod rows;
+mod seen;
 
-use std::collections::BTreeMap;
+use crate::span::{Interner, Sym};
 
-use crate::span::{Interner, Kind, Outcome, Span, Sym};
-use crate::units::Nanos;
+pub use crate::config_error::ConfigError as ConventionsError;
+pub use seen::{KeyCount, Seen};
 
-/// The conventions in force.
-#[derive(Debug, Default)]
-pub struct Conventions {}
+use index::Index;
+use raw::Attribute;
+use reading::text_of;
+use rows::Rows;
 
-/// A conventions file that cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("conventions cannot be read")]
-pub struct ConventionsError;
+/// The rows that come with the program.
+const EMBEDDED: &str = include_str!("conventions.toml");
+/// Resource attributes that tell whose clock a span was timed by; the first present counts.
+const CLOCK_KEYS: [&str; 4] = ["k8s.node.name", "host.id", "host.name", "service.instance.id"];
 
-/// What a resource says, resolved once.
-#[derive(Clone, Copy, Debug)]
+/// Which attributes mean what.
+#[derive(Clone, Debug)]
+pub struct Conventions {
+    rows: Rows,
+    index: Index,
+    heuristics: bool,
+}
+
+/// What a resource says of all its spans.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resource {
-    service: Sym,
-}
-
-/// How often a convention key was met.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct KeyCount {
-    /// The rule that names it.
-    pub rule: String,
-    /// How often.
-    pub count: u64,
-    /// How many of these did not parse.
-    pub unparsed: u64,
-}
-
-/// Which convention keys were met how often, and which values did not parse.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Seen {
-    /// By key.
-    pub keys: BTreeMap<String, KeyCount>,
-}
-
-impl Seen {
-    /// Adds what another part of the input showed.
-    pub fn merge(&mut self, other: Self) {
-        for (key, count) in other.keys {
-            let entry = self.keys.entry(key).or_default();
-            entry.rule = count.rule;
-            entry.count += count.count;
-            entry.unparsed += count.unparsed;
-        }
-    }
+    /// `service.name`; empty where there is none.
+    pub service: Sym,
+    /// `key=value` of the attribute that tells the clock, or the service.
+    pub clock_domain: Sym,
 }
 
 impl Conventions {
-    /// The embedded ones.
+    /// The conventions that come with the program.
+    ///
+    /// # Errors
+    /// None in a program that was tested; the embedded file is read like any other.
     pub fn embedded() -> Result<Self, ConventionsError> {
-        Ok(Self {})
+        let rows = Rows::parse("conventions.toml", EMBEDDED)?;
+        Ok(Self { index: Index::new(rows.clone()), rows, heuristics: false })
     }
 
-    /// The embedded ones, extended or overridden by a file.
-    pub fn with_file(_file: &str, _text: &str) -> Result<Self, ConventionsError> {
-        Ok(Self {})
+    /// These conventions with the rows of a file laid over them: rows of the same id are replaced,
+    /// others come first.
+    ///
+    /// # Errors
+    /// The first trouble in `text`, with `file`, line and key.
+    pub fn with_file(self, file: &str, text: &str) -> Result<Self, ConventionsError> {
+        let rows = self.rows.overlaid(&Rows::parse(file, text)?);
+        Ok(Self { index: Index::new(rows.clone()), rows, ..self })
     }
 
-    /// Service and clock domain of a resource.
-    pub fn resource<'a>(
-        &self,
-        attributes: &[raw::Attribute<'a>],
-        strings: &mut Interner,
-    ) -> Resource {
-        let service = attributes.iter().find_map(|(key, value)| match value {
-            raw::Value::Text(text) if key == "service.name" => Some(text.as_ref()),
-            _ => None,
-        });
-        Resource { service: strings.intern(service.unwrap_or_default()) }
+    /// Whether generic names (B10) count as grants; they do not unless asked for.
+    #[must_use]
+    pub fn heuristics(self, on: bool) -> Self {
+        Self { heuristics: on, ..self }
     }
 
-    /// A span as admitted.
-    pub fn resolve(
-        &self,
-        raw: &raw::RawSpan<'_>,
-        resource: &Resource,
-        strings: &mut Interner,
-        seen: &mut Seen,
-    ) -> Span {
-        for (key, value) in &raw.attributes {
-            if key == "deadline.remaining_ms" {
-                let entry = seen.keys.entry(key.to_string()).or_default();
-                entry.rule = "own".to_owned();
-                entry.count += 1;
-                entry.unparsed += u64::from(!matches!(value, raw::Value::Int(_)));
-            }
-        }
-        let is_error = raw.status == raw::Status::Error;
-        Span {
-            trace_id: raw.trace_id,
-            span_id: raw.span_id,
-            parent_span_id: raw.parent_span_id,
-            service: resource.service,
-            clock_domain: resource.service,
-            operation: strings.intern(&raw.name),
-            route_operation: None,
-            kind: if raw.kind == Kind::Internal { Kind::Internal } else { raw.kind },
-            start: raw.start,
-            end: raw.end.max(raw.start),
-            outcome: if is_error { Outcome::Error } else { Outcome::Ok },
-            http_status: None,
-            grant: None,
-            allowance: None,
-            attempt_ordinal: None,
-            queued_before: Nanos::ZERO,
-            waited_inside: Nanos::ZERO,
-            target: None,
-            peer_service: None,
-            links: raw.links,
-            flags: crate::span::Flags {
-                has_error_status: is_error,
-                negative_duration: raw.end < raw.start,
-                ..Default::default()
-            },
-        }
+    /// What the attributes of a resource say of its spans.
+    pub fn resource(&self, attributes: &[Attribute<'_>], strings: &mut Interner) -> Resource {
+        let value_of = |key: &str| {
+            attributes.iter().find(|(name, _)| name == key).and_then(|(_, value)| text_of(value))
+        };
+        let service = strings.intern(&value_of("service.name").unwrap_or_default());
+        let clock = CLOCK_KEYS.iter().find_map(|key| Some(format!("{key}={}", value_of(key)?)));
+        let clock_domain = clock.map_or(service, |clock| strings.intern(&clock));
+        Resource { service, clock_domain }
     }
 }

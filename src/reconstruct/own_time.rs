@@ -21,7 +21,11 @@ impl Marks {
         let mut queues: Vec<Vec<Stretch>> = vec![Vec::new(); trace.len()];
         let mut backoffs: Vec<Vec<Stretch>> = vec![Vec::new(); trace.len()];
         for i in 0..trace.len() {
-            queues[i].push((trace.start(i), trace.start(i) + trace.span(i).waited_inside));
+            let span = trace.span(i);
+            queues[i].push((trace.start(i), trace.start(i) + span.waited_inside));
+            if span.flags.is_wait {
+                queues[i].push((trace.start(i), trace.wait_end(i)));
+            }
             if let Some(parent) = trace.parent(i).filter(|_| trace.is_server(i)) {
                 queues[parent].push((trace.arrival(i), trace.start(i)));
             }

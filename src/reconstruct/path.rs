@@ -78,10 +78,8 @@ impl Path<'_, '_> {
     fn own(&mut self, i: usize, stretch: Stretch) {
         let marks = self.marks;
         let otherwise = own_category(self.trace, i);
-        let is_wait = self.trace.span(i).flags.is_wait;
         marks.split(i, stretch, |(from, to), mark| {
-            let category = if is_wait { Category::Queue } else { mark.unwrap_or(otherwise) };
-            self.add(i, category, to - from);
+            self.add(i, mark.unwrap_or(otherwise), to - from);
         });
     }
 

@@ -223,48 +223,41 @@ impl Folder {
         Ok((Self { dir: dir.to_owned(), format }, manifest))
     }
 
-    /// Reads a table and hands on its rows in order, some at a time.
+    /// Reads all rows of the tables that reports are made of.
+    ///
+    /// # Errors
+    /// A file cannot be read, or holds something else.
+    pub fn tables(&self) -> Result<Tables, FolderError> {
+        let mut tables = Tables::default();
+        let strings = &mut tables.strings;
+        self.read_all(&mut tables.requests, strings)?;
+        self.read_all(&mut tables.hops, strings)?;
+        self.read_all(&mut tables.attempts, strings)?;
+        self.read_all(&mut tables.segments, strings)?;
+        self.read_all(&mut tables.findings, strings)?;
+        Ok(tables)
+    }
+
+    /// Reads all rows of a table.
     ///
     /// # Errors
     /// The file cannot be read, or holds something else.
-    pub fn read<R: Row>(&self, mut take: impl FnMut(&[R], &Interner)) -> Result<(), FolderError> {
+    pub fn read_all<R: Row>(
+        &self,
+        rows: &mut Vec<R>,
+        strings: &mut Interner,
+    ) -> Result<(), FolderError> {
         let path = self.dir.join(format!("{}.{}", R::TABLE.name, self.format.name()));
         let file =
             File::open(&path).map_err(|error| FolderError::Io { path: path.clone(), error })?;
         let read = read_batches(file, self.format, &R::TABLE.arrow_schema(), |batch| {
-            let mut strings = Interner::default();
-            let rows = R::from_batch(&batch, &mut strings)?;
-            take(&rows, &strings);
+            rows.append(&mut R::from_batch(&batch, strings)?);
             Ok::<_, TableError>(())
         });
         read.map_err(|error| match error {
             TableError::Format(error) => FolderError::Format { path, error },
             TableError::Read(error) => FolderError::Read { path, error },
         })
-    }
-
-    /// Reads all rows of the tables that reports are made of.
-    ///
-    /// # Errors
-    /// A file cannot be read, or holds something else.
-    pub fn tables(&self, mut take: impl FnMut(Tables)) -> Result<(), FolderError> {
-        macro_rules! read {
-            ($row:ty, $field:ident) => {
-                self.read::<$row>(|rows, strings| {
-                    take(Tables {
-                        strings: strings.clone(),
-                        $field: rows.to_vec(),
-                        ..Tables::default()
-                    });
-                })?;
-            };
-        }
-        read!(RequestRow, requests);
-        read!(HopRow, hops);
-        read!(AttemptRow, attempts);
-        read!(SegmentRow, segments);
-        read!(FindingRow, findings);
-        Ok(())
     }
 }
 

@@ -1,0 +1,74 @@
+//! `dwindle analyze`: traces to tables.
+
+use std::path::PathBuf;
+
+use super::input::{Inputs, Rules};
+use super::manifest::Manifest;
+use super::output::{self, Fatal};
+use super::run;
+use crate::distributions::Summary;
+use crate::tables::folder::FolderWriter;
+use crate::tables::format::Format;
+
+/// Write the tables: requests, hops, attempts, segments, findings, problems.
+///
+/// One file a table and manifest.json, written last: a folder without it is not whole. Rows come
+/// by trace; the same input gives the same bytes whatever the number of threads or the order of
+/// files. `dwindle schema` tells every column; times are integers of nanoseconds.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  dwindle analyze traces/ --contract contract.toml --out tables/ --format parquet"
+)]
+pub(super) struct Args {
+    #[command(flatten)]
+    inputs: Inputs,
+
+    #[command(flatten)]
+    rules: Rules,
+
+    /// The folder to write; made if absent, earlier tables in it are replaced
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+
+    /// What to write
+    #[arg(long, value_name = "FORMAT", default_value = "parquet", value_parser = format_named)]
+    format: Format,
+}
+
+fn format_named(name: &str) -> Result<Format, String> {
+    Format::from_name(name).ok_or_else(|| {
+        let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
+        format!("expected one of {}", names.join(", "))
+    })
+}
+
+/// Runs it.
+pub(super) fn run(args: &Args) -> Result<(), Fatal> {
+    let policy = args.rules.policy()?;
+    let mut folder: Option<FolderWriter> = None;
+    let mut summary = Summary::default();
+    let run = run::run(&args.inputs, &policy, |tables| {
+        // The folder is made once there is something to write: not for a file that is missing.
+        if folder.is_none() {
+            folder = Some(FolderWriter::create(&args.out, args.format)?);
+        }
+        summary.add(&tables);
+        folder.as_mut().map_or(Ok(()), |folder| folder.write(&tables)).map_err(Fatal::from)
+    })?;
+    let mut folder = match folder {
+        Some(folder) => folder,
+        None => FolderWriter::create(&args.out, args.format)?,
+    };
+    folder.append(&run.ingested.problems, &run.ingested.problem_strings)?;
+    let manifest = Manifest::new(&args.inputs.inputs, &run, &summary);
+    folder.finish(&manifest)?;
+    output::note(&format!(
+        "{} requests of {} traces, {} spans ({} rejected) -> {}",
+        manifest.requests,
+        manifest.traces,
+        manifest.spans_admitted,
+        manifest.spans_rejected,
+        args.out.display(),
+    ));
+    Ok(())
+}

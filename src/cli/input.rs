@@ -1,0 +1,126 @@
+//! Flags that say what to read and by which rules.
+
+use std::fs;
+
+use clap::Args;
+
+use super::output::Fatal;
+use crate::contract::{Contract, Glob};
+use crate::conventions::Conventions;
+use crate::reconstruct::Policy;
+use crate::units::Nanos;
+
+/// What to read.
+#[derive(Debug, Args)]
+pub(super) struct Inputs {
+    /// Exported traces: files, folders, patterns, or - for standard input. The format and the
+    /// compression are told from the content, never from the name
+    #[arg(required = true, value_name = "INPUT")]
+    pub inputs: Vec<String>,
+
+    /// More attribute keys (TOML), which extend or override those built in
+    #[arg(long, value_name = "FILE")]
+    conventions: Option<String>,
+
+    /// Also take generic attributes such as timeout_ms or deadline_ms for timeouts (off: they
+    /// mean too many things)
+    #[arg(long)]
+    heuristics: bool,
+
+    /// How many threads read and analyse [default: one a core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+
+    /// No progress on standard error
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+impl Inputs {
+    /// The attribute keys to go by.
+    pub(super) fn conventions(&self) -> Result<Conventions, Fatal> {
+        let wrong = |error| Fatal::Config { flag: "--conventions", error };
+        let mut conventions = Conventions::embedded().map_err(wrong)?;
+        if let Some(file) = &self.conventions {
+            let text = read("--conventions", file)?;
+            conventions = conventions.with_file(file, &text).map_err(wrong)?;
+        }
+        Ok(conventions.heuristics(self.heuristics))
+    }
+
+    /// Sets how many threads there are; once in a process.
+    pub(super) fn start_threads(&self) {
+        if let Some(threads) = self.threads {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads));
+            // There is a pool already only where something has used it before, which then goes on.
+            let _ = pool.build_global();
+        }
+    }
+}
+
+/// What the requests were promised, and how strictly to judge.
+#[derive(Debug, Args)]
+pub(super) struct Rules {
+    /// Contracts (TOML): request classes with their deadlines, reserves and retries
+    #[arg(long, value_name = "FILE")]
+    contract: Option<String>,
+
+    /// A deadline for requests that no contract matches: 1s for all, or 'GET /items/*=800ms' for
+    /// those whose root span's name matches; may be repeated, the first that matches holds
+    #[arg(long, value_name = "[NAME=]DURATION", value_parser = Deadline::parse)]
+    deadline: Vec<Deadline>,
+
+    /// Two lengths count as equal within this or a 50th of the length, whichever is more
+    #[arg(long, value_name = "DURATION", default_value = "5ms", value_parser = Nanos::parse)]
+    tolerance: Nanos,
+}
+
+/// One `--deadline`.
+#[derive(Clone, Debug)]
+struct Deadline {
+    operation: Option<Glob>,
+    deadline: Nanos,
+}
+
+impl Deadline {
+    fn parse(text: &str) -> Result<Self, String> {
+        let (pattern, duration) = match text.rsplit_once('=') {
+            Some((pattern, duration)) => (Some(pattern), duration),
+            None => (None, text),
+        };
+        let deadline = Nanos::parse(duration).map_err(|error| error.to_string())?;
+        if deadline == Nanos::ZERO {
+            return Err("a deadline of nothing cannot be met".to_owned());
+        }
+        Ok(Self { operation: pattern.map(Glob::new).transpose()?, deadline })
+    }
+}
+
+impl Rules {
+    /// Whether the user said anything about deadlines.
+    pub(super) fn are_given(&self) -> bool {
+        self.contract.is_some() || !self.deadline.is_empty()
+    }
+
+    /// The policy: contracts in file order, then `--deadline` in the order of the flags.
+    pub(super) fn policy(&self) -> Result<Policy, Fatal> {
+        let mut contracts = match &self.contract {
+            Some(file) => Contract::parse_file(file, &read("--contract", file)?)
+                .map_err(|error| Fatal::Config { flag: "--contract", error })?,
+            None => Vec::new(),
+        };
+        contracts.extend(self.deadline.iter().enumerate().map(|(place, flag)| {
+            let name = format!("--deadline {}", place + 1);
+            Contract::deadline_only(name, flag.operation.clone(), flag.deadline)
+        }));
+        Ok(Policy { contracts, tolerance: self.tolerance })
+    }
+}
+
+fn read(flag: &'static str, path: &str) -> Result<String, Fatal> {
+    fs::read_to_string(path).map_err(|error| Fatal::Unreadable {
+        flag,
+        path: path.to_owned(),
+        error,
+    })
+}

@@ -1,0 +1,172 @@
+//! `manifest.json` of an analyze folder: what is known of a run besides its tables.
+
+use serde::{Deserialize, Serialize};
+
+use super::run::Run;
+use crate::distributions::Summary;
+use crate::report::{Problem, RunFacts};
+use crate::tables::SCHEMA_VERSION;
+use crate::units::UnixNanos;
+
+/// Version and commit.
+pub(super) const VERSION: &str =
+    concat!(env!("CARGO_PKG_VERSION"), " (", env!("DWINDLE_COMMIT"), ")");
+
+/// The manifest.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Manifest {
+    /// Of the tables.
+    pub schema_version: u32,
+    /// Of the program that wrote them.
+    pub dwindle_version: String,
+    /// The inputs as they were named.
+    pub inputs: Vec<String>,
+    /// Each file.
+    pub files: Vec<File>,
+    /// Span records found.
+    pub spans_read: u64,
+    /// Those kept.
+    pub spans_admitted: u64,
+    /// Those not kept.
+    pub spans_rejected: u64,
+    /// Distinct traces.
+    pub traces: u64,
+    /// Requests.
+    pub requests: u64,
+    /// First start and last end of all spans; null where there is none.
+    pub observation_window: Option<Window>,
+    /// Who calls whom.
+    pub topology: Topology,
+    /// How much of the evidence for deadlines was there.
+    pub coverage: Coverage,
+}
+
+/// One file.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct File {
+    path: String,
+    format: Option<String>,
+    bytes: u64,
+    spans_read: u64,
+    spans_admitted: u64,
+    spans_rejected: u64,
+}
+
+/// A stretch of wall-clock time.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Window {
+    start_unix_ns: i64,
+    end_unix_ns: i64,
+}
+
+/// Services and calls.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Topology {
+    services: Vec<String>,
+    edges: Vec<Edge>,
+}
+
+/// One service calling another.
+#[derive(Debug, Serialize, Deserialize)]
+struct Edge {
+    caller: String,
+    callee: String,
+    calls: u64,
+}
+
+/// Counts behind the shares that reports state.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Coverage {
+    hops: u64,
+    hops_with_grant: u64,
+    calls: u64,
+    calls_with_callee: u64,
+    attempts: u64,
+    attempts_with_allowance: u64,
+    clients: u64,
+    wordless_clients: u64,
+    span_links: u64,
+}
+
+impl Manifest {
+    /// The manifest of a run.
+    pub(super) fn new(inputs: &[String], run: &Run, summary: &Summary) -> Self {
+        let (files, facts, coverage) = (&run.ingested.files, &run.facts, &summary.coverage);
+        let edge =
+            |((caller, callee), &calls): (
+                &(crate::distributions::Name, crate::distributions::Name),
+                &u64,
+            )| Edge { caller: caller.to_string(), callee: callee.to_string(), calls };
+        Self {
+            schema_version: SCHEMA_VERSION,
+            dwindle_version: VERSION.to_owned(),
+            inputs: sorted(inputs),
+            spans_read: files.iter().map(|file| file.spans_read).sum(),
+            spans_admitted: files.iter().map(|file| file.spans_admitted).sum(),
+            spans_rejected: files.iter().map(|file| file.spans_rejected).sum(),
+            files: files.iter().map(File::new).collect(),
+            traces: facts.traces,
+            requests: summary.classes.values().map(|class| class.requests).sum(),
+            observation_window: facts.window.map(|(start, end)| Window {
+                start_unix_ns: start.as_nanos(),
+                end_unix_ns: end.as_nanos(),
+            }),
+            topology: Topology {
+                services: summary.services.iter().map(ToString::to_string).collect(),
+                edges: summary.edges.iter().map(edge).collect(),
+            },
+            coverage: Coverage {
+                hops: coverage.hops,
+                hops_with_grant: coverage.hops_with_grant,
+                calls: coverage.calls,
+                calls_with_callee: coverage.calls_with_callee,
+                attempts: coverage.attempts,
+                attempts_with_allowance: coverage.attempts_with_allowance,
+                clients: facts.clients,
+                wordless_clients: facts.wordless_clients,
+                span_links: facts.span_links,
+            },
+        }
+    }
+
+    /// What a report tells of the run.
+    pub(super) fn run_facts(self, problems: Vec<Problem>) -> RunFacts {
+        let instant = UnixNanos::from_nanos;
+        RunFacts {
+            version: self.dwindle_version,
+            inputs: self.inputs,
+            files: self.files.len() as u64,
+            spans_read: self.spans_read,
+            spans_admitted: self.spans_admitted,
+            spans_rejected: self.spans_rejected,
+            traces: self.traces,
+            window: self
+                .observation_window
+                .map(|window| (instant(window.start_unix_ns), instant(window.end_unix_ns))),
+            wordless_clients: self.coverage.wordless_clients,
+            clients: self.coverage.clients,
+            span_links: self.coverage.span_links,
+            problems,
+        }
+    }
+}
+
+impl File {
+    fn new(facts: &crate::ingest::FileFacts) -> Self {
+        Self {
+            path: facts.path.clone(),
+            format: facts.format.map(str::to_owned),
+            bytes: facts.bytes,
+            spans_read: facts.spans_read,
+            spans_admitted: facts.spans_admitted,
+            spans_rejected: facts.spans_rejected,
+        }
+    }
+}
+
+/// In an order that does not depend on how they were given.
+fn sorted(inputs: &[String]) -> Vec<String> {
+    let mut inputs = inputs.to_vec();
+    inputs.sort_unstable();
+    inputs
+}

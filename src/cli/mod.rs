@@ -1,0 +1,65 @@
+//! The command line: arguments, settings, output and exit codes. Only here are there terminals,
+//! environment variables and progress.
+
+mod analyze;
+mod exit;
+mod input;
+mod inspect;
+mod manifest;
+mod output;
+mod progress;
+mod report;
+mod run;
+mod schema;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+pub use exit::{DONE, GATE_FAILED, INPUT_LOST, USAGE};
+
+/// Where a request's deadline went: deadline consumption from exported production traces.
+///
+/// A request has one budget of time. dwindle reads exported traces, rebuilds the call trees and
+/// tells what was left at every boundary: queue time, attempts that could not be funded, late and
+/// residual work, hops that reset the timeout.
+#[derive(Debug, Parser)]
+#[command(
+    name = "dwindle",
+    version = concat!(env!("CARGO_PKG_VERSION"), " (", env!("DWINDLE_COMMIT"), ")"),
+    after_help = exit::HELP,
+    max_term_width = 100,
+)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Tell where the deadline of each request class goes
+    Report(report::Args),
+    /// Write the tables: requests, hops, attempts, segments, findings, problems
+    Analyze(analyze::Args),
+    /// Tell what each file holds, and what it lacks for deadlines to be known
+    Inspect(inspect::Args),
+    /// Print every table and column: type, unit, what null means
+    Schema(schema::Args),
+}
+
+/// Runs the command and gives its exit code.
+pub fn main() -> ExitCode {
+    let done = match Cli::parse().verb {
+        Verb::Report(args) => report::run(&args),
+        Verb::Analyze(args) => analyze::run(&args),
+        Verb::Inspect(args) => inspect::run(&args),
+        Verb::Schema(args) => schema::run(&args),
+    };
+    match done {
+        Ok(()) => ExitCode::from(DONE),
+        Err(error) if error.is_closed_pipe() => ExitCode::from(DONE),
+        Err(error) => {
+            output::complain(&error);
+            ExitCode::from(USAGE)
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! `dwindle report`: where the deadline of each request class goes.
+
+use std::path::Path;
+
+use super::input::{Inputs, Rules};
+use super::manifest::Manifest;
+use super::output::{self, Color, Fatal};
+use super::run;
+use crate::distributions::Summary;
+use crate::report::{Format, Options, Problem, RunFacts, build};
+use crate::span::Interner;
+use crate::tables::ProblemRow;
+use crate::tables::folder::Folder;
+
+/// Tell where the deadline of each request class goes.
+///
+/// Reads exported traces, or one folder that `dwindle analyze` wrote. Times are in milliseconds
+/// with three significant digits; percentiles stand on the side where a measure hurts, with n and
+/// a 95 % interval, and are not told (n<72) where there are too few requests for them.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  dwindle report traces.jsonl.gz --deadline 1s
+  dwindle report traces/ --deadline 'GET /items/*=800ms' --format markdown
+  dwindle analyze traces/ --out tables/ && dwindle report tables/")]
+pub(super) struct Args {
+    #[command(flatten)]
+    inputs: Inputs,
+
+    #[command(flatten)]
+    rules: Rules,
+
+    /// How to print it
+    #[arg(long, value_name = "FORMAT", default_value = "terminal", value_parser = format_named)]
+    format: Format,
+
+    /// How wide, in columns [default: the terminal's width, else 100]
+    #[arg(long, value_name = "COLUMNS")]
+    width: Option<u16>,
+
+    /// When to colour; nothing is told by colour alone
+    #[arg(long, value_enum, default_value = "auto")]
+    color: Color,
+}
+
+fn format_named(name: &str) -> Result<Format, String> {
+    Format::from_name(name).ok_or_else(|| {
+        let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
+        format!("expected one of {}", names.join(", "))
+    })
+}
+
+/// Runs it.
+pub(super) fn run(args: &Args) -> Result<(), Fatal> {
+    let mut summary = Summary::default();
+    let facts = match folder_of(&args.inputs.inputs)? {
+        Some(dir) => from_folder(dir, &args.rules, &mut summary)?,
+        None => from_traces(args, &mut summary)?,
+    };
+    let report = build(&summary, &facts, &Options::for_format(args.format));
+    let width = output::width(args.width);
+    output::print(&report.render(args.format, width, args.color.wanted()))
+}
+
+/// The analyze folder among the inputs; there may be one, and then nothing else.
+fn folder_of(inputs: &[String]) -> Result<Option<&Path>, Fatal> {
+    let folder = inputs.iter().find(|input| Folder::is_one(Path::new(input)));
+    match folder {
+        Some(folder) if inputs.len() > 1 => Err(Fatal::Usage(format!(
+            "{folder} is an analyze folder: report it alone, or give the traces it was made of"
+        ))),
+        folder => Ok(folder.map(Path::new)),
+    }
+}
+
+fn from_folder(dir: &Path, rules: &Rules, summary: &mut Summary) -> Result<RunFacts, Fatal> {
+    if rules.are_given() {
+        return Err(Fatal::Usage(format!(
+            "--contract and --deadline count when traces are analyzed; {} was analyzed already: \
+             give them to dwindle analyze",
+            dir.display()
+        )));
+    }
+    let (folder, manifest): (Folder, Manifest) = Folder::open(dir)?;
+    summary.add(&folder.tables()?);
+    let (mut rows, mut strings): (Vec<ProblemRow>, _) = (Vec::new(), Interner::default());
+    folder.read_all(&mut rows, &mut strings)?;
+    let problems = rows.iter().map(|row| Problem::from_row(row, &strings)).collect();
+    Ok(manifest.run_facts(problems))
+}
+
+fn from_traces(args: &Args, summary: &mut Summary) -> Result<RunFacts, Fatal> {
+    let policy = args.rules.policy()?;
+    let run = run::run(&args.inputs, &policy, |tables| {
+        summary.add(&tables);
+        Ok(())
+    })?;
+    let strings = &run.ingested.problem_strings;
+    let problems = run.ingested.problems.iter().map(|row| Problem::from_row(row, strings));
+    let problems = problems.collect();
+    Ok(Manifest::new(&args.inputs.inputs, &run, summary).run_facts(problems))
+}

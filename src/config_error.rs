@@ -1,0 +1,61 @@
+//! What is wrong with a file that a person wrote, and where: shared by contracts and conventions.
+
+use serde::de::DeserializeOwned;
+
+/// What is wrong with a TOML file, and where.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{file}:{line}: {key}{message}", key = key.as_ref().map_or_else(String::new, |key| format!("key `{key}`: ")))]
+pub struct ConfigError {
+    /// The file as it was named.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The key, if the trouble is at one.
+    pub key: Option<String>,
+    /// What was expected.
+    pub message: String,
+}
+
+impl ConfigError {
+    /// The error `message` at `byte` of `text`, which is what `file` holds.
+    pub fn at_byte(
+        file: &str,
+        text: &str,
+        byte: usize,
+        key: Option<String>,
+        message: String,
+    ) -> Self {
+        let line = text.bytes().take(byte).filter(|&b| b == b'\n').count() + 1;
+        Self { file: file.to_owned(), line, key, message }
+    }
+}
+
+/// Reads `text`, which is what `file` holds, as TOML of the shape `T`.
+///
+/// # Errors
+/// The first trouble, with its line and key.
+pub fn parse_toml<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, ConfigError> {
+    toml::from_str(text).map_err(|error| {
+        let byte = error.span().map_or(0, |span| span.start);
+        let key = key_at(text, byte);
+        ConfigError::at_byte(file, text, byte, key, error.message().to_owned())
+    })
+}
+
+/// The key whose value, or whose own name, stands at `byte`.
+fn key_at(text: &str, byte: usize) -> Option<String> {
+    let start = text.get(..byte)?.rfind('\n').map_or(0, |newline| newline + 1);
+    let end = text.get(byte..)?.find('\n').map_or(text.len(), |newline| byte + newline);
+    let is_key = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let before = text.get(start..byte)?;
+    let at = text.get(byte..end)?;
+    // The error stands on the key itself, or somewhere right of its equals sign.
+    let own = at.split(|c| !is_key(c)).next().filter(|word| !word.is_empty());
+    if let Some(word) = own
+        && at.get(word.len()..)?.trim_start().starts_with('=')
+    {
+        return Some(word.to_owned());
+    }
+    let (left, _) = before.rsplit_once('=')?;
+    left.trim_end().rsplit(|c| !is_key(c)).next().filter(|word| !word.is_empty()).map(str::to_owned)
+}

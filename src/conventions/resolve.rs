@@ -1,0 +1,283 @@
+//! From a span as written to a span as understood.
+
+use super::facts::Fact;
+use super::index::{Found, Hit, HitValue};
+use super::raw::{RawSpan, Status, Value};
+use super::reading::{Reading, Unparsed, is_true, length, read, sdk_attempt, whole_number};
+use super::rows::{Anchor, GrantRow, NameMeaning, OrdinalGrammar, OrdinalRow, QueueRow, TimeKind};
+use super::{Conventions, Resource, Seen, identity, outcome};
+use crate::span::{Flags, Grant, GrantKind, Interner, Kind, Outcome, Span};
+use crate::units::{Nanos, UnixNanos};
+
+/// A queue longer than this is a wrong clock.
+const MAX_QUEUE: Nanos = Nanos::from_seconds(3_600);
+/// The number of a first try.
+const FIRST_ORDINAL: i32 = 1;
+/// A generic name whose value is longer (over three years) holds a date, not a length.
+const MAX_HEURISTIC: Nanos = Nanos::from_seconds(100_000_000);
+
+impl Conventions {
+    /// What `raw`, a span of `resource`, means. Counts the keys met in `seen`.
+    pub fn resolve(
+        &self,
+        raw: &RawSpan<'_>,
+        resource: &Resource,
+        strings: &mut Interner,
+        seen: &mut Seen,
+    ) -> Span {
+        let found = self.index.find(raw, seen);
+        let name = self.index.name(&raw.name);
+        let is_try = self.is_try(raw, name.map(|(means, _)| means), &found);
+        let kind = kind_of(raw.kind, name.map(|(means, _)| means), is_try);
+        let end = raw.end.max(raw.start);
+        let queued_before = self.queued_before(raw, &found, seen);
+        let asked = Asked { conventions: self, raw, kind, arrival: raw.start - queued_before };
+        let grant = asked.grant(&found, strings, seen);
+        let allowance = asked.allowance(&found, seen);
+        let number_in_name = name.and_then(|(_, number)| number);
+        let outcome = outcome::outcome(&self.index, raw, kind, &found);
+        let target = (kind == Kind::Client).then(|| identity::target(&found)).flatten();
+        let peer_service = kind.sends().then(|| identity::peer_service(&found)).flatten();
+        let route_operation = identity::route_operation(&raw.name, &found);
+        Span {
+            trace_id: raw.trace_id,
+            span_id: raw.span_id,
+            parent_span_id: raw.parent_span_id,
+            service: resource.service,
+            clock_domain: resource.clock_domain,
+            operation: strings.intern(&raw.name),
+            route_operation: route_operation.map(|route| strings.intern(&route)),
+            kind,
+            start: raw.start,
+            end,
+            outcome,
+            http_status: outcome::http_status(&found),
+            grant,
+            allowance,
+            attempt_ordinal: self.ordinal(raw, number_in_name, &found, seen),
+            queued_before,
+            waited_inside: found
+                .waited_until
+                .map_or(Nanos::ZERO, |until| (until.min(end) - raw.start).at_least_zero()),
+            target: target.map(|target| strings.intern(&target)),
+            peer_service: peer_service.map(|peer| strings.intern(&peer)),
+            links: raw.links,
+            flags: flags(raw, kind, outcome, name.map(|(means, _)| means), is_try, &found),
+        }
+    }
+
+    /// Whether attributes or the name tell the span to be one try of a call.
+    fn is_try(&self, raw: &RawSpan<'_>, name: Option<NameMeaning>, found: &Found<'_>) -> bool {
+        let is_named = matches!(name, Some(NameMeaning::Attempt | NameMeaning::NumberedAttempt));
+        is_named
+            || found.ordinals.iter().any(|hit| {
+                let row = self.index.ordinals.get(hit.place.row);
+                row.is_some_and(|row| row.attempt && is_of_name(row, raw))
+            })
+    }
+
+    /// The declared number of this try, 1 the first.
+    fn ordinal(
+        &self,
+        raw: &RawSpan<'_>,
+        number_in_name: Option<i32>,
+        found: &Found<'_>,
+        seen: &mut Seen,
+    ) -> Option<i32> {
+        let declared = found.ordinals.iter().find_map(|hit| {
+            let row = self.index.ordinals.get(hit.place.row).filter(|row| is_of_name(row, raw))?;
+            let HitValue::Attribute(value) = hit.value else { return None };
+            counting_unparsed(ordinal_of(row, value), hit, seen)
+        });
+        declared.or(number_in_name)
+    }
+
+    /// How long the span's request stood in a queue before the span started.
+    fn queued_before(&self, raw: &RawSpan<'_>, found: &Found<'_>, seen: &mut Seen) -> Nanos {
+        let queued = found.queues.iter().find_map(|hit| match hit.value {
+            HitValue::Event(time) => time.map(|time| raw.start - time).filter(|&q| Nanos::ZERO < q),
+            HitValue::Attribute(value) => {
+                let row = self.index.queues.get(hit.place.row)?;
+                counting_unparsed(queue_of(row, value, raw.start), hit, seen)
+            }
+        });
+        queued.unwrap_or(Nanos::ZERO)
+    }
+}
+
+/// The kind that a span without one has by its name or its attributes.
+fn kind_of(kind: Kind, name: Option<NameMeaning>, is_try: bool) -> Kind {
+    match (kind, name) {
+        (Kind::Internal, _) if is_try => Kind::Client,
+        (Kind::Internal, Some(NameMeaning::Client)) => Kind::Client,
+        (Kind::Internal, Some(NameMeaning::Server)) => Kind::Server,
+        (kind, _) => kind,
+    }
+}
+
+fn flags(
+    raw: &RawSpan<'_>,
+    kind: Kind,
+    outcome: Outcome,
+    name: Option<NameMeaning>,
+    is_try: bool,
+    found: &Found<'_>,
+) -> Flags {
+    let effect = identity::effect(kind, found);
+    let has_http_method = found.fact(Fact::HttpMethod).is_some();
+    let has_code = found.fact(Fact::HttpStatus).or(found.fact(Fact::GrpcStatus)).is_some();
+    Flags {
+        is_wait: name == Some(NameMeaning::Wait) || found.fact(Fact::Wait).is_some_and(is_true),
+        is_attempt: is_try && kind == Kind::Client,
+        has_rpc: found.has_rpc,
+        has_http_method,
+        // An error of any kind would have given another outcome.
+        is_wordless: kind == Kind::Client
+            && has_http_method
+            && !has_code
+            && outcome == Outcome::Ok
+            && raw.status == Status::Unset,
+        side_effect: effect.is_side_effect,
+        repeat_safe: effect.is_repeat_safe,
+        is_proxy: identity::is_proxy(found),
+        negative_duration: raw.end < raw.start,
+        has_error_status: raw.status == Status::Error,
+    }
+}
+
+fn is_of_name(row: &OrdinalRow, raw: &RawSpan<'_>) -> bool {
+    row.name.as_ref().is_none_or(|name| *name == raw.name)
+}
+
+fn ordinal_of(row: &OrdinalRow, value: &Value<'_>) -> Result<Option<i32>, Unparsed> {
+    let number = match row.read {
+        OrdinalGrammar::Count => Some(whole_number(value).ok_or(Unparsed)?),
+        OrdinalGrammar::SdkRequest => sdk_attempt(value)?,
+    };
+    let Some(number) = number else { return Ok(None) };
+    let ordinal = i32::try_from(number).ok().and_then(|number| number.checked_add(row.add));
+    ordinal.filter(|&ordinal| FIRST_ORDINAL <= ordinal).map(Some).ok_or(Unparsed)
+}
+
+fn queue_of(
+    row: &QueueRow,
+    value: &Value<'_>,
+    start: UnixNanos,
+) -> Result<Option<Nanos>, Unparsed> {
+    match read(row.read, value)? {
+        None => Ok(None),
+        Some(Reading::Instant(since)) => {
+            let queued = start - since;
+            // Out of range it is a wrong clock rather than a value badly written.
+            Ok((Nanos::ZERO..=MAX_QUEUE).contains(&queued).then_some(queued))
+        }
+        Some(Reading::Length(queued)) => {
+            Some(queued).filter(|&queued| Nanos::ZERO <= queued).map(Some).ok_or(Unparsed)
+        }
+        Some(Reading::Number(nanos)) => {
+            length(nanos).filter(|&queued| Nanos::ZERO <= queued).map(Some).ok_or(Unparsed)
+        }
+    }
+}
+
+/// The value; a failure is counted under the key of `hit`.
+fn counting_unparsed<T>(
+    value: Result<Option<T>, Unparsed>,
+    hit: &Hit<'_>,
+    seen: &mut Seen,
+) -> Option<T> {
+    value.unwrap_or_else(|Unparsed| {
+        seen.unparsed(hit.key);
+        None
+    })
+}
+
+/// What is asked of the grant rows.
+struct Asked<'a> {
+    conventions: &'a Conventions,
+    raw: &'a RawSpan<'a>,
+    kind: Kind,
+    arrival: UnixNanos,
+}
+
+impl Asked<'_> {
+    /// Time that was given.
+    fn grant(&self, found: &Found<'_>, strings: &mut Interner, seen: &mut Seen) -> Option<Grant> {
+        self.first(found, seen, |row| row.kind != TimeKind::PerTry).map(|(row, key, time)| Grant {
+            value: time.0,
+            kind: time.1,
+            key: strings.intern(key),
+            from_start: row.anchor == Anchor::Start,
+        })
+    }
+
+    /// The bound of one try.
+    fn allowance(&self, found: &Found<'_>, seen: &mut Seen) -> Option<Nanos> {
+        self.first(found, seen, |row| row.kind == TimeKind::PerTry).map(|(_, _, time)| time.0)
+    }
+
+    /// The first hit of the rows wanted whose conditions hold and whose value parses.
+    fn first<'f>(
+        &self,
+        found: &Found<'f>,
+        seen: &mut Seen,
+        is_wanted: impl Fn(&GrantRow) -> bool,
+    ) -> Option<(&GrantRow, &'f str, (Nanos, GrantKind))> {
+        found.grants.iter().find_map(|hit| {
+            let row = self.conventions.index.grants.get(hit.place.row)?;
+            let HitValue::Attribute(value) = hit.value else { return None };
+            if !is_wanted(row) || !self.holds(row) {
+                return None;
+            }
+            let time = counting_unparsed(self.time(row, value), hit, seen)?;
+            Some((row, hit.key, time))
+        })
+    }
+
+    /// Whether the conditions of a row hold on this span.
+    fn holds(&self, row: &GrantRow) -> bool {
+        let value_of = |key: &String| {
+            let mut attributes = self.raw.attributes.iter();
+            attributes.find(|(name, _)| name.eq_ignore_ascii_case(key)).map(|(_, value)| value)
+        };
+        (self.conventions.heuristics || !row.heuristic)
+            && row.side.is_met_by(self.kind)
+            && row.beside.iter().all(|keys| keys.iter().any(|key| value_of(key).is_some()))
+            && row.single_try.as_ref().and_then(value_of).is_none_or(|tries| {
+                whole_number(tries).is_some_and(|tries| tries <= i64::from(FIRST_ORDINAL))
+            })
+    }
+
+    /// The time that a value gives, and what kind of number it was.
+    fn time(
+        &self,
+        row: &GrantRow,
+        value: &Value<'_>,
+    ) -> Result<Option<(Nanos, GrantKind)>, Unparsed> {
+        let anchor = if row.anchor == Anchor::Start { self.raw.start } else { self.arrival };
+        let Some(reading) = read(row.read, value)? else { return Ok(None) };
+        let until = |instant: UnixNanos| length((instant - anchor).as_nanos());
+        let (time, kind) = match (reading, row.kind) {
+            (Reading::Instant(instant), _) => (until(instant), GrantKind::Absolute),
+            (Reading::Number(nanos), TimeKind::Absolute) => {
+                (until(UnixNanos::from_nanos(nanos)), GrantKind::Absolute)
+            }
+            (Reading::Length(_), TimeKind::Absolute) => return Err(Unparsed),
+            (Reading::Number(nanos), kind) => (length(nanos), grant_kind(kind)),
+            (Reading::Length(time), kind) => (Some(time), grant_kind(kind)),
+        };
+        let least = if kind == GrantKind::Full { Nanos::ZERO } else { -Nanos::MAX };
+        let most = if row.heuristic { MAX_HEURISTIC } else { Nanos::MAX };
+        let time = time.filter(|time| (least..=most).contains(time)).ok_or(Unparsed)?;
+        Ok(Some((time.at_least_zero(), kind)))
+    }
+}
+
+/// The kind of a length; the bound of a try is a configured time.
+fn grant_kind(kind: TimeKind) -> GrantKind {
+    match kind {
+        TimeKind::Remaining => GrantKind::Remaining,
+        TimeKind::Full | TimeKind::PerTry => GrantKind::Full,
+        TimeKind::Absolute => GrantKind::Absolute,
+    }
+}

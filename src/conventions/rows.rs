@@ -1,0 +1,254 @@
+//! The rows of a conventions file, and how one file is laid over another.
+
+use serde::Deserialize;
+use serde::de::{Deserializer, Error as _};
+
+use super::facts::Fact;
+use super::pattern::{NamePattern, Spellings};
+use super::reading::Grammar;
+use crate::config_error::{ConfigError, parse_toml};
+use crate::span::{Kind, Outcome};
+
+/// What kind of number a row gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum TimeKind {
+    Remaining,
+    Full,
+    Absolute,
+    PerTry,
+}
+
+/// On which half of a call a row counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Side {
+    Server,
+    Client,
+    #[default]
+    Any,
+}
+
+impl Side {
+    /// Whether a span of `kind` may be of this side; spans without a kind may be of either.
+    pub(super) fn is_met_by(self, kind: Kind) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Server => kind.receives() || kind == Kind::Internal,
+            Self::Client => kind.sends() || kind == Kind::Internal,
+        }
+    }
+}
+
+/// From when a length counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Anchor {
+    Start,
+    #[default]
+    Arrival,
+}
+
+/// Time that was given, or the bound of one try (B rows).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct GrantRow {
+    pub(super) id: String,
+    pub(super) keys: Vec<Spellings>,
+    pub(super) read: Grammar,
+    pub(super) kind: TimeKind,
+    #[serde(default)]
+    pub(super) side: Side,
+    #[serde(default)]
+    pub(super) anchor: Anchor,
+    #[serde(default)]
+    pub(super) beside: Vec<Vec<String>>,
+    pub(super) single_try: Option<String>,
+    pub(super) event: Option<String>,
+    #[serde(default)]
+    pub(super) heuristic: bool,
+}
+
+/// How an attempt number is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum OrdinalGrammar {
+    #[default]
+    Count,
+    SdkRequest,
+}
+
+/// Which try of a call a span is (A rows).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OrdinalRow {
+    pub(super) id: String,
+    pub(super) keys: Vec<Spellings>,
+    #[serde(default)]
+    pub(super) read: OrdinalGrammar,
+    pub(super) add: i32,
+    pub(super) name: Option<String>,
+    #[serde(default)]
+    pub(super) attempt: bool,
+}
+
+/// What a span's name says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum NameMeaning {
+    Wait,
+    Attempt,
+    NumberedAttempt,
+    Client,
+    Server,
+}
+
+/// What a span's name says (Q2, A7).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NameRow {
+    pub(super) id: String,
+    pub(super) names: Vec<NamePattern>,
+    pub(super) means: NameMeaning,
+}
+
+/// Time in a queue before the span (Q1, Q3, Q5).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct QueueRow {
+    pub(super) id: String,
+    #[serde(default)]
+    pub(super) keys: Vec<Spellings>,
+    #[serde(default)]
+    pub(super) events: Vec<String>,
+    #[serde(default)]
+    pub(super) read: Grammar,
+}
+
+/// Events up to which the span only waited (Q7).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct InsideRow {
+    pub(super) id: String,
+    pub(super) events: Vec<String>,
+}
+
+/// A value that tells how the span ended (O1, O3, O4, O7, O8).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OutcomeRow {
+    pub(super) id: String,
+    #[serde(default)]
+    pub(super) keys: Vec<Spellings>,
+    #[serde(default)]
+    pub(super) events: Vec<String>,
+    pub(super) is: Option<Vec<String>>,
+    #[serde(default)]
+    pub(super) systems: Vec<String>,
+    #[serde(deserialize_with = "outcome")]
+    pub(super) means: Outcome,
+}
+
+/// Exact exception types (O5).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ExceptionRow {
+    pub(super) id: String,
+    pub(super) types: Vec<Spellings>,
+    #[serde(deserialize_with = "outcome")]
+    pub(super) means: Outcome,
+}
+
+/// Words within texts (O6).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WordRow {
+    pub(super) id: String,
+    pub(super) words: Vec<Spellings>,
+    #[serde(deserialize_with = "outcome")]
+    pub(super) means: Outcome,
+}
+
+/// The keys of a single fact.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FactRow {
+    pub(super) fact: Fact,
+    pub(super) id: Option<String>,
+    pub(super) keys: Vec<Spellings>,
+}
+
+/// Keys that are known and counted, but give no number.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NotedRow {
+    pub(super) id: String,
+    #[serde(default)]
+    pub(super) keys: Vec<Spellings>,
+    #[serde(default)]
+    pub(super) events: Vec<String>,
+}
+
+fn outcome<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Outcome, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    Outcome::from_name(&name).ok_or_else(|| {
+        let known: Vec<&str> = Outcome::ALL.iter().map(|outcome| outcome.name()).collect();
+        D::Error::custom(format!("expected one of {}", known.join(", ")))
+    })
+}
+
+/// The rows of one file, or of several laid over one another, by section.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Rows {
+    pub(super) grant: Vec<GrantRow>,
+    pub(super) ordinal: Vec<OrdinalRow>,
+    pub(super) name: Vec<NameRow>,
+    pub(super) queue: Vec<QueueRow>,
+    pub(super) inside: Vec<InsideRow>,
+    pub(super) outcome: Vec<OutcomeRow>,
+    pub(super) exception: Vec<ExceptionRow>,
+    pub(super) word: Vec<WordRow>,
+    pub(super) fact: Vec<FactRow>,
+    pub(super) noted: Vec<NotedRow>,
+}
+
+impl Rows {
+    /// Reads the rows of a file.
+    pub(super) fn parse(file: &str, text: &str) -> Result<Self, ConfigError> {
+        parse_toml(file, text)
+    }
+
+    /// These rows with those of `over` laid over them.
+    #[must_use]
+    pub(super) fn overlaid(&self, over: &Self) -> Self {
+        Self {
+            grant: overlay(&self.grant, &over.grant, |a, b| a.id == b.id),
+            ordinal: overlay(&self.ordinal, &over.ordinal, |a, b| a.id == b.id),
+            name: overlay(&self.name, &over.name, |a, b| a.id == b.id),
+            queue: overlay(&self.queue, &over.queue, |a, b| a.id == b.id),
+            inside: overlay(&self.inside, &over.inside, |a, b| a.id == b.id),
+            outcome: overlay(&self.outcome, &over.outcome, |a, b| a.id == b.id),
+            exception: overlay(&self.exception, &over.exception, |a, b| a.id == b.id),
+            word: overlay(&self.word, &over.word, |a, b| a.id == b.id),
+            fact: overlay(&self.fact, &over.fact, |a, b| a.fact == b.fact),
+            noted: overlay(&self.noted, &over.noted, |a, b| a.id == b.id),
+        }
+    }
+}
+
+/// The rows of `base`, each replaced in its place by all of `over` that are called the same, and
+/// before them those of `over` that are new.
+fn overlay<Row: Clone>(base: &[Row], over: &[Row], same: impl Fn(&Row, &Row) -> bool) -> Vec<Row> {
+    let is_new = |row: &&Row| !base.iter().any(|old| same(old, row));
+    let mut rows: Vec<Row> = over.iter().filter(is_new).cloned().collect();
+    for (at, old) in base.iter().enumerate() {
+        let mut news = over.iter().filter(|row| same(old, row)).peekable();
+        if news.peek().is_none() {
+            rows.push(old.clone());
+        } else if !base.iter().take(at).any(|earlier| same(earlier, old)) {
+            rows.extend(news.cloned());
+        }
+    }
+    rows
+}

@@ -1,0 +1,53 @@
+//! Which convention keys were met.
+
+use std::collections::BTreeMap;
+
+/// How often each key of the conventions was met, whatever the order of the input.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// By key in lower case, or by the name of an event.
+    pub keys: BTreeMap<String, KeyCount>,
+}
+
+/// See [`Seen`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KeyCount {
+    /// The ids of the rows that name the key, in the order in which they are tried.
+    pub rule: String,
+    /// How many spans carry it.
+    pub count: u64,
+    /// On how many of them its value was asked for and could not be read.
+    pub unparsed: u64,
+}
+
+impl Seen {
+    /// Counts one span that carries `key`.
+    pub(super) fn met(&mut self, key: &str, rule: &str) {
+        if let Some(known) = self.keys.get_mut(key) {
+            known.count += 1;
+        } else {
+            let first = KeyCount { rule: rule.to_owned(), count: 1, unparsed: 0 };
+            self.keys.insert(key.to_owned(), first);
+        }
+    }
+
+    /// Counts a value of `key` that could not be read.
+    pub(super) fn unparsed(&mut self, key: &str) {
+        // Attribute keys are counted in lower case.
+        let lower = key.to_ascii_lowercase();
+        let counted = if self.keys.contains_key(key) { key } else { &lower };
+        if let Some(known) = self.keys.get_mut(counted) {
+            known.unparsed += 1;
+        }
+    }
+
+    /// Adds what was seen elsewhere by the same conventions.
+    pub fn merge(&mut self, other: Self) {
+        for (key, more) in other.keys {
+            let known = self.keys.entry(key).or_default();
+            known.rule = more.rule;
+            known.count += more.count;
+            known.unparsed += more.unparsed;
+        }
+    }
+}

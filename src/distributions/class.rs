@@ -1,0 +1,166 @@
+//! What is kept of each request class: exact values, by measure and by place.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::merge::merged;
+use super::sample::Sample;
+use crate::names::names;
+use crate::tables::{
+    AttemptKind, BlindSpot, Category, DeadlineSource, FindingCode, Funding, TerminalOutcome,
+    Verdict,
+};
+
+/// A name of the input, shared by all that carry it.
+pub type Name = Arc<str>;
+
+names! {
+    /// A measure of a request: a column of `requests`, or derived from several.
+    pub enum Measure {
+        /// From the origin to the root's end: what the deadline is compared with.
+        Elapsed = "elapsed_ns",
+        /// Queue time on the consumption path.
+        Queue = "queue_ns",
+        /// The admitting service's own time on the path.
+        LocalExecution = "local_execution_ns",
+        /// From the last child's end to the admitting span's.
+        ReturnReserveUsed = "return_reserve_used_ns",
+        /// The whole budget.
+        BudgetAtOrigin = "budget_at_origin_ns",
+        /// What was left when the admitting span started.
+        BudgetAtAdmission = "budget_at_admission_ns",
+        /// What was left when it began to execute.
+        BudgetAtStart = "budget_at_start_ns",
+        /// Work after the deadline.
+        LateWork = "late_work_ns",
+        /// Calls open after the deadline.
+        LateWait = "late_wait_ns",
+        /// From the deadline to the last end.
+        LateWall = "late_wall_ns",
+        /// Work after an ancestor had left.
+        ResidualWork = "residual_work_after_cancel_ns",
+        /// Calls open after an ancestor had left.
+        ResidualWait = "residual_wait_ns",
+    }
+}
+
+/// Who calls whom, what for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Call {
+    /// Who calls.
+    pub caller: Option<Name>,
+    /// Who is called.
+    pub callee: Option<Name>,
+    /// What for.
+    pub operation: Name,
+}
+
+/// Where in the call tree a hop is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// How many hops stand above.
+    pub depth: i32,
+    /// The call.
+    pub call: Call,
+}
+
+merged! {
+    /// One request class.
+    pub struct ClassSummary {
+        /// Its requests.
+        pub requests: u64,
+        /// Where their deadlines come from.
+        pub deadline_sources: BTreeMap<DeadlineSource, u64>,
+        /// How they ended.
+        pub outcomes: BTreeMap<TerminalOutcome, u64>,
+        /// How many completed by their deadline.
+        pub completed_in_time: u64,
+        /// Attempts that are retries.
+        pub retries: u64,
+        /// Attempts that are hedges.
+        pub hedges: u64,
+        /// Attempts that began with less than they need.
+        pub unfundable: u64,
+        /// Requests in which two layers retried.
+        pub layered: u64,
+        /// What their traces cannot tell.
+        pub blind_spots: BTreeMap<BlindSpot, u64>,
+        /// The measures.
+        pub measures: BTreeMap<Measure, Sample>,
+        /// Time on the consumption path, per request that spent any.
+        pub spent: BTreeMap<(Name, Category), Sample>,
+        /// The hops.
+        pub hops: BTreeMap<Place, HopSummary>,
+        /// The attempts, by call and ordinal.
+        pub attempts: BTreeMap<(Call, i32), AttemptSummary>,
+        /// What is wrong, and where; `None` is the request, or a span that is no hop.
+        pub findings: BTreeMap<(FindingCode, Option<Place>), FindingSummary>,
+    }
+}
+
+merged! {
+    /// The hops of one place.
+    pub struct HopSummary {
+        /// How many.
+        pub hops: u64,
+        /// How many were given time.
+        pub granted: u64,
+        /// From the origin to sending, else to receipt.
+        pub elapsed_at_entry: Sample,
+        /// What the caller had left then.
+        pub remaining_at_entry: Sample,
+        /// What the caller had left when execution began.
+        pub remaining_at_start: Sample,
+        /// Time in queues.
+        pub queue: Sample,
+        /// What they were given compared with what was left.
+        pub verdicts: BTreeMap<Verdict, u64>,
+    }
+}
+
+merged! {
+    /// The attempts of one call and ordinal.
+    pub struct AttemptSummary {
+        /// How many.
+        pub attempts: u64,
+        /// How many did not end well.
+        pub failed: u64,
+        /// What they are within their calls.
+        pub kinds: BTreeMap<AttemptKind, u64>,
+        /// Whether enough was left.
+        pub funding: BTreeMap<Funding, u64>,
+        /// What was left when they began.
+        pub remaining_at_start: Sample,
+        /// Since the previous attempt.
+        pub backoff: Sample,
+        /// How long they took.
+        pub duration: Sample,
+    }
+}
+
+merged! {
+    /// The findings of one code and place.
+    pub struct FindingSummary {
+        /// How many.
+        pub findings: u64,
+        /// By how much.
+        pub excess: Sample,
+        /// Late and residual work that they explain.
+        pub wasted_ns: i128,
+        /// How many of them can tell.
+        pub wasted_known: u64,
+    }
+}
+
+impl ClassSummary {
+    /// How many requests have a deadline.
+    pub fn with_deadline(&self) -> u64 {
+        self.requests - self.deadline_sources.get(&DeadlineSource::None).copied().unwrap_or(0)
+    }
+
+    /// The values of a measure; none of them where nothing was known.
+    pub fn measure(&self, measure: Measure) -> &Sample {
+        static NONE: Sample = Sample::NONE;
+        self.measures.get(&measure).unwrap_or(&NONE)
+    }
+}

@@ -1,0 +1,269 @@
+//! What reports tell of many requests: exact, mergeable, the same for any order of partitions.
+
+mod class;
+mod merge;
+mod sample;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
+
+pub use class::{
+    AttemptSummary, Call, ClassSummary, FindingSummary, HopSummary, Measure, Name, Place,
+};
+pub use merge::Merge;
+pub use sample::{Estimate, Sample, Sorted};
+
+use crate::span::{Interner, Outcome, SpanId, Sym, TraceId};
+use crate::tables::{AttemptRow, FindingRow, HopRow, RequestRow, SegmentRow, Tables, Verdict};
+use crate::units::{Nanos, UnixNanos};
+use merge::merged;
+
+merged! {
+    /// What all partitions know together.
+    pub struct Summary {
+        /// By request class.
+        pub classes: BTreeMap<Name, ClassSummary>,
+        /// Every service that was seen or named.
+        pub services: BTreeSet<Name>,
+        /// How often each service called another.
+        pub edges: BTreeMap<(Name, Name), u64>,
+        /// What of the evidence was there.
+        pub coverage: Coverage,
+        /// First starts and last ends of requests, for those that touch the window's edges.
+        pub extents: Extents,
+    }
+}
+
+merged! {
+    /// How much of what a report needs the traces held.
+    pub struct Coverage {
+        /// Hops below the origin.
+        pub hops: u64,
+        /// Those of them that were given time.
+        pub hops_with_grant: u64,
+        /// Calls with a client half.
+        pub calls: u64,
+        /// Those of them whose callee was traced.
+        pub calls_with_callee: u64,
+        /// Attempts.
+        pub attempts: u64,
+        /// Those of them that say what one needs.
+        pub attempts_with_allowance: u64,
+    }
+}
+
+/// When requests began and ended.
+#[derive(Clone, Debug, Default)]
+pub struct Extents(Vec<(UnixNanos, UnixNanos)>);
+
+impl Extents {
+    /// How many begin with `first` or end with `last`, or beyond: they may have been cut off.
+    pub fn touching(&self, first: UnixNanos, last: UnixNanos) -> u64 {
+        let touching = self.0.iter().filter(|(start, end)| *start <= first || *end >= last);
+        touching.fold(0, |count, _| count + 1)
+    }
+}
+
+impl Merge for Extents {
+    fn merge_from(&mut self, other: Self) {
+        self.0.extend(other.0);
+    }
+}
+
+impl Summary {
+    /// Takes in a partition of whole traces.
+    pub fn add(&mut self, tables: &Tables) {
+        let mut names = Names { strings: &tables.strings, known: FxHashMap::default() };
+        let elapsed = elapsed_by_request(&tables.segments);
+        for row in &tables.requests {
+            let elapsed = elapsed.get(&(row.trace_id, row.root_span_id)).copied();
+            self.add_request(row, elapsed.unwrap_or_default(), &mut names);
+        }
+        self.add_segments(&tables.segments, &mut names);
+        for row in &tables.hops {
+            self.add_hop(row, &mut names);
+        }
+        for row in &tables.attempts {
+            self.add_attempt(row, &mut names);
+        }
+        self.add_findings(tables, &mut names);
+    }
+
+    fn class(&mut self, name: Name) -> &mut ClassSummary {
+        self.classes.entry(name).or_default()
+    }
+
+    fn add_request(&mut self, row: &RequestRow, elapsed: Nanos, names: &mut Names<'_>) {
+        let root_end = row.start_unix_ns + row.duration_ns;
+        let late_end = row
+            .budget_at_origin_ns
+            .zip(row.late_wall_ns)
+            .map_or(root_end, |(budget, late)| row.start_unix_ns + budget + late);
+        let end =
+            if row.late_wall_ns > Some(Nanos::ZERO) { root_end.max(late_end) } else { root_end };
+        self.extents.0.push((row.start_unix_ns, end));
+        self.services.insert(names.get(row.root_service));
+
+        let class = self.class(names.get(row.request_class));
+        class.requests += 1;
+        *class.deadline_sources.entry(row.deadline_source).or_default() += 1;
+        *class.outcomes.entry(row.terminal_outcome).or_default() += 1;
+        class.completed_in_time += u64::from(row.completed_before_deadline == Some(true));
+        class.retries += count(row.retry_count);
+        class.hedges += count(row.hedge_count);
+        class.unfundable += count(row.unfundable_attempts);
+        class.layered += u64::from(row.retry_layered);
+        for spot in row.blind_spots.iter() {
+            *class.blind_spots.entry(spot).or_default() += 1;
+        }
+        for (measure, value) in request_measures(row, elapsed) {
+            class.measures.entry(measure).or_default().push_some(value);
+        }
+    }
+
+    /// Operations of one service and category are told as one, request by request.
+    fn add_segments(&mut self, rows: &[SegmentRow], names: &mut Names<'_>) {
+        let of_request = |a: &SegmentRow, b: &SegmentRow| {
+            (a.trace_id, a.root_span_id) == (b.trace_id, b.root_span_id)
+        };
+        for rows in rows.chunk_by(of_request) {
+            let mut spent: BTreeMap<_, Nanos> = BTreeMap::new();
+            for row in rows {
+                *spent.entry((names.get(row.service), row.category)).or_default() +=
+                    row.duration_ns;
+            }
+            let Some(first) = rows.first() else { continue };
+            let class = self.class(names.get(first.request_class));
+            for (key, duration) in spent {
+                class.spent.entry(key).or_default().push(duration);
+            }
+        }
+    }
+
+    fn add_hop(&mut self, row: &HopRow, names: &mut Names<'_>) {
+        let place = names.place(row);
+        let Call { caller, callee, .. } = &place.call;
+        self.services.extend(caller.iter().chain(callee).cloned());
+        if let (Some(caller), Some(callee)) = (caller, callee) {
+            *self.edges.entry((caller.clone(), callee.clone())).or_default() += 1;
+        }
+        if row.verdict != Verdict::Origin {
+            self.coverage.hops += 1;
+            self.coverage.hops_with_grant += u64::from(row.granted_ns.is_some());
+        }
+        self.coverage.calls += u64::from(row.client_span_id.is_some());
+        let paired = row.client_span_id.is_some() && row.server_span_id.is_some();
+        self.coverage.calls_with_callee += u64::from(paired);
+
+        let hop = self.class(names.get(row.request_class)).hops.entry(place).or_default();
+        hop.hops += 1;
+        hop.granted += u64::from(row.granted_ns.is_some());
+        *hop.verdicts.entry(row.verdict).or_default() += 1;
+        hop.elapsed_at_entry.push_some(row.elapsed_at_send_ns.or(row.elapsed_at_receive_ns));
+        hop.remaining_at_entry.push_some(row.remaining_at_send_ns.or(row.remaining_at_receive_ns));
+        hop.remaining_at_start.push_some(row.remaining_at_start_ns);
+        hop.queue.push(row.queue_ns);
+    }
+
+    fn add_attempt(&mut self, row: &AttemptRow, names: &mut Names<'_>) {
+        self.coverage.attempts += 1;
+        self.coverage.attempts_with_allowance += u64::from(row.allowance_ns.is_some());
+        let call = names.call(row.caller_service, row.callee_service, row.operation);
+        let class = self.class(names.get(row.request_class));
+        let attempt = class.attempts.entry((call, row.ordinal)).or_default();
+        attempt.attempts += 1;
+        attempt.failed += u64::from(row.outcome != Outcome::Ok);
+        *attempt.kinds.entry(row.kind).or_default() += 1;
+        *attempt.funding.entry(row.funding).or_default() += 1;
+        attempt.remaining_at_start.push_some(row.remaining_at_start_ns);
+        attempt.backoff.push_some(row.backoff_ns);
+        attempt.duration.push(row.duration_ns);
+    }
+
+    fn add_findings(&mut self, tables: &Tables, names: &mut Names<'_>) {
+        let span = |row: &FindingRow| ((row.trace_id, row.span_id), None);
+        let mut places: FxHashMap<(TraceId, SpanId), Option<&HopRow>> =
+            tables.findings.iter().map(span).collect();
+        for hop in &tables.hops {
+            // Whichever half a finding names, it is the same hop; its own id comes first.
+            for id in
+                [Some(hop.hop_id), hop.client_span_id, hop.server_span_id].into_iter().flatten()
+            {
+                if let Some(place) = places.get_mut(&(hop.trace_id, id)) {
+                    place.get_or_insert(hop);
+                }
+            }
+        }
+        for row in &tables.findings {
+            let hop = places.get(&(row.trace_id, row.span_id)).copied().flatten();
+            let place = hop.map(|hop| names.place(hop));
+            let class = self.class(names.get(row.request_class));
+            let finding = class.findings.entry((row.code, place)).or_default();
+            finding.findings += 1;
+            finding.excess.push(row.excess_ns);
+            if let Some(wasted) = row.wasted_ns {
+                finding.wasted_ns += i128::from(wasted.as_nanos());
+                finding.wasted_known += 1;
+            }
+        }
+    }
+}
+
+/// The measures of one request; `None` where nothing is known.
+fn request_measures(row: &RequestRow, elapsed: Nanos) -> [(Measure, Option<Nanos>); 12] {
+    [
+        (Measure::Elapsed, Some(elapsed)),
+        (Measure::Queue, Some(row.queue_ns)),
+        (Measure::LocalExecution, Some(row.local_execution_ns)),
+        (Measure::ReturnReserveUsed, row.return_reserve_used_ns),
+        (Measure::BudgetAtOrigin, row.budget_at_origin_ns),
+        (Measure::BudgetAtAdmission, row.budget_at_admission_ns),
+        (Measure::BudgetAtStart, row.budget_at_start_ns),
+        (Measure::LateWork, row.late_work_ns),
+        (Measure::LateWait, row.late_wait_ns),
+        (Measure::LateWall, row.late_wall_ns),
+        (Measure::ResidualWork, Some(row.residual_work_after_cancel_ns)),
+        (Measure::ResidualWait, Some(row.residual_wait_ns)),
+    ]
+}
+
+/// From origin to root end: what the segments of a request sum to.
+fn elapsed_by_request(rows: &[SegmentRow]) -> FxHashMap<(TraceId, SpanId), Nanos> {
+    let mut elapsed = FxHashMap::default();
+    for row in rows {
+        let sum: &mut Nanos = elapsed.entry((row.trace_id, row.root_span_id)).or_default();
+        *sum += row.duration_ns;
+    }
+    elapsed
+}
+
+/// A count as written in a table; a negative one, which cannot be, is none.
+fn count(number: i32) -> u64 {
+    u64::try_from(number).unwrap_or(0)
+}
+
+/// The names of a partition, each allocated once.
+struct Names<'a> {
+    strings: &'a Interner,
+    known: FxHashMap<Sym, Name>,
+}
+
+impl Names<'_> {
+    fn get(&mut self, sym: Sym) -> Name {
+        self.known.entry(sym).or_insert_with(|| self.strings.get(sym).into()).clone()
+    }
+
+    fn call(&mut self, caller: Option<Sym>, callee: Option<Sym>, operation: Sym) -> Call {
+        Call {
+            caller: caller.map(|caller| self.get(caller)),
+            callee: callee.map(|callee| self.get(callee)),
+            operation: self.get(operation),
+        }
+    }
+
+    fn place(&mut self, row: &HopRow) -> Place {
+        let call = self.call(row.caller_service, row.callee_service, row.operation);
+        Place { depth: row.depth, call }
+    }
+}

@@ -1,0 +1,318 @@
+//! One request class in detail: where its budget went, and what is wrong with it.
+
+use super::model::{Block, Cell, Column, Layout, Row, Section, Table};
+use super::{Options, hops, percentiles, text, words};
+use crate::distributions::{ClassSummary, FindingSummary, Measure, Place};
+use crate::stats::Quantile;
+use crate::tables::{BadSide, BlindSpot, Category, DeadlineSource, FindingCode};
+
+/// What is left of the budget on the way in.
+const BUDGETS: [Measure; 3] =
+    [Measure::BudgetAtOrigin, Measure::BudgetAtAdmission, Measure::BudgetAtStart];
+/// What time was spent on.
+const TIMES: [Measure; 4] =
+    [Measure::Elapsed, Measure::Queue, Measure::LocalExecution, Measure::ReturnReserveUsed];
+/// What was done for nobody.
+const LATE: [Measure; 5] = [
+    Measure::LateWork,
+    Measure::LateWait,
+    Measure::LateWall,
+    Measure::ResidualWork,
+    Measure::ResidualWait,
+];
+/// Grants that exceed what was left.
+const OVERGRANTS: [FindingCode; 2] = [FindingCode::TimeoutReset, FindingCode::Overgrant];
+
+/// The section of a class.
+pub(super) fn section(name: &str, class: &ClassSummary, options: &Options) -> Section {
+    let is_overgrant = |code: FindingCode| OVERGRANTS.contains(&code);
+    let tables = [
+        Some(outcomes(class)),
+        blind_spots(class),
+        Some(times(class)),
+        Some(spent(class, options)),
+        budgets(class),
+        hops::remaining(class, options),
+        hops::entered(class, options),
+        hops::queues(class, options),
+        hops::attempts(class, options),
+        late(class),
+        hops::grants(class, options),
+        findings("overgrants", "Hops given more than was left", class, is_overgrant, options),
+        findings("findings", "Other findings", class, |code| !is_overgrant(code), options),
+    ];
+    let mut blocks = vec![Block::Note(headline(class))];
+    blocks.extend(tables.into_iter().flatten().map(Block::Table));
+    Section { title: words::named(Some(name)).to_owned(), class: Some(name.to_owned()), blocks }
+}
+
+/// The least and the largest budget.
+pub(super) fn deadline_range(class: &ClassSummary) -> Cell {
+    let budgets = class.measure(Measure::BudgetAtOrigin).sorted();
+    match (budgets.min(), budgets.max()) {
+        (Some(least), Some(largest)) => Cell::TimeRange(least, largest),
+        _ => Cell::Absent,
+    }
+}
+
+fn headline(class: &ClassSummary) -> String {
+    let mut parts = vec![text::counted(class.requests, "request")];
+    parts.push(match class.with_deadline() {
+        0 => "no deadline".to_owned(),
+        _ => format!("deadline {} ms ({})", deadline_range(class).words("", false), sources(class)),
+    });
+    if class.with_deadline() > 0 {
+        let in_time = Cell::Share(class.completed_in_time, class.with_deadline());
+        parts.push(format!("{} completed in time", in_time.words("", false)));
+    }
+    let attempts = [
+        (class.retries, "retry", "retries"),
+        (class.hedges, "hedge", "hedges"),
+        (class.unfundable, "unfunded attempt", "unfunded attempts"),
+        (class.layered, "request retried by two layers", "requests retried by two layers"),
+    ];
+    for (count, one, many) in attempts.into_iter().filter(|(count, ..)| *count > 0) {
+        parts.push(format!("{} {}", text::count(count), if count == 1 { one } else { many }));
+    }
+    parts.join(" · ")
+}
+
+/// Where the deadlines come from; with counts where from several.
+fn sources(class: &ClassSummary) -> String {
+    let from = |source: DeadlineSource| match source {
+        DeadlineSource::Contract => "contract",
+        DeadlineSource::Declared => "declared on the root span",
+        DeadlineSource::None => "none",
+    };
+    let sources: Vec<String> = match class.deadline_sources.len() {
+        1 => class.deadline_sources.keys().map(|&source| from(source).to_owned()).collect(),
+        _ => {
+            let counted = class.deadline_sources.iter();
+            counted.map(|(&source, &n)| format!("{} {}", text::count(n), from(source))).collect()
+        }
+    };
+    sources.join(", ")
+}
+
+fn outcomes(class: &ClassSummary) -> Table {
+    let row = |(outcome, &count): (&crate::tables::TerminalOutcome, &u64)| {
+        Row::new("outcome", outcome.name(), vec![Cell::Share(count, class.requests)])
+    };
+    Table {
+        id: "outcomes",
+        title: "Outcomes".to_owned(),
+        layout: Layout::Line,
+        columns: vec![Column::new("share", "requests", "")],
+        rows: class.outcomes.iter().map(row).collect(),
+        ..Table::default()
+    }
+}
+
+/// What the traces of the class cannot tell. That there is no deadline is said elsewhere, once.
+fn blind_spots(class: &ClassSummary) -> Option<Table> {
+    let spots = class.blind_spots.iter().filter(|(spot, _)| **spot != BlindSpot::NoDeadline);
+    let row = |(spot, &count): (&BlindSpot, &u64)| {
+        Row::new("blind_spot", spot.name(), vec![Cell::Share(count, class.requests)])
+    };
+    let rows: Vec<Row> = spots.map(row).collect();
+    (!rows.is_empty()).then(|| Table {
+        id: "blind_spots",
+        title: "Blind spots".to_owned(),
+        layout: Layout::Line,
+        columns: vec![Column::new("share", "requests", "")],
+        rows,
+        ..Table::default()
+    })
+}
+
+fn measure_table(
+    (id, title): (&'static str, &str),
+    class: &ClassSummary,
+    measures: &[Measure],
+    side: BadSide,
+) -> Table {
+    let known =
+        || measures.iter().filter_map(|measure| Some((measure, class.measures.get(measure)?)));
+    let row = |(&measure, sample): (&Measure, &crate::distributions::Sample)| Row {
+        measure: measure.name(),
+        ..Row::new("measure", measure.name(), percentiles::cells(side, &sample.sorted()))
+            .labelled(words::measure(measure))
+    };
+    let present = known().filter(|(_, sample)| !sample.is_empty());
+    Table {
+        id,
+        title: title.to_owned(),
+        head: "per request",
+        columns: percentiles::columns(
+            side,
+            "",
+            percentiles::largest(known().map(|(_, sample)| sample)),
+        ),
+        rows: present.map(row).collect(),
+        ..Table::default()
+    }
+}
+
+fn budgets(class: &ClassSummary) -> Option<Table> {
+    let side = percentiles::side_of(Measure::BudgetAtOrigin);
+    let table = measure_table(("budget", "Budget on the way in"), class, &BUDGETS, side);
+    (!table.rows.is_empty()).then_some(table)
+}
+
+fn times(class: &ClassSummary) -> Table {
+    let side = percentiles::side_of(Measure::Queue);
+    measure_table(("time", "Time"), class, &TIMES, side)
+}
+
+/// Where the time went, as a share of the budgets where every request has one.
+fn spent(class: &ClassSummary, options: &Options) -> Table {
+    let all_bounded = class.with_deadline() == class.requests;
+    let (basis, whole) = if all_bounded {
+        ("of budget", class.measure(Measure::BudgetAtOrigin).sum())
+    } else {
+        ("of elapsed", class.measure(Measure::Elapsed).sum())
+    };
+    let n = usize::try_from(class.requests).unwrap_or(usize::MAX);
+    let mut spent: Vec<_> =
+        class.spent.iter().map(|(key, sample)| (sample.sum(), key, sample)).collect();
+    spent.sort_by(|(sum, key, _), (other, other_key, _)| {
+        other.cmp(sum).then_with(|| key.cmp(other_key))
+    });
+    let rest = rest_of(spent.len(), options);
+    let side = percentiles::side_of(Measure::Elapsed);
+    let mut columns = vec![
+        Column::name("on"),
+        Column::new(basis, if all_bounded { "share_of_budget" } else { "share_of_elapsed" }, ""),
+    ];
+    columns.extend(percentiles::columns(side, "spent_ns", n).into_iter().skip(1));
+    let row = |(sum, (service, category), sample): (
+        i128,
+        &(_, Category),
+        &crate::distributions::Sample,
+    )| {
+        let service: &crate::distributions::Name = service;
+        let mut cells = vec![Cell::Text(category.name().to_owned()), Cell::TimeShare(sum, whole)];
+        cells.extend(percentiles::cells(side, &sample.sorted_of(n)).into_iter().skip(1));
+        Row {
+            label: words::named(Some(service)).to_owned(),
+            keys: vec![("service", service.to_string()), ("category", category.name().to_owned())],
+            cells,
+            ..Row::default()
+        }
+    };
+    Table {
+        id: "spent",
+        title: if all_bounded {
+            "Where the budget went: own time on the consumption path, origin to root end"
+        } else {
+            "Where the time went: own time on the consumption path, origin to root end"
+        }
+        .to_owned(),
+        head: "service",
+        columns,
+        rows: spent.into_iter().take(options.rows).map(row).collect(),
+        rest,
+        ..Table::default()
+    }
+}
+
+/// Late and residual work: how many requests have any, how much it is.
+fn late(class: &ClassSummary) -> Option<Table> {
+    let known = || LATE.iter().filter_map(|measure| Some((*measure, class.measures.get(measure)?)));
+    if known().all(|(_, sample)| sample.nonzero() == 0) {
+        return None;
+    }
+    let side = percentiles::side_of(Measure::LateWork);
+    let mut columns =
+        vec![Column::new("requests", "requests", "nonzero"), Column::new("total", "", "sum")];
+    columns.extend(percentiles::columns(
+        side,
+        "",
+        percentiles::largest(known().map(|(_, sample)| sample)),
+    ));
+    let row = |(measure, sample): (Measure, &crate::distributions::Sample)| {
+        let mut cells = vec![
+            Cell::Share(sample.nonzero() as u64, sample.len() as u64),
+            Cell::TotalTime(sample.sum()),
+        ];
+        cells.extend(percentiles::cells(side, &sample.sorted()));
+        Row {
+            measure: measure.name(),
+            is_quiet: sample.nonzero() == 0,
+            ..Row::new("measure", measure.name(), cells).labelled(words::measure(measure))
+        }
+    };
+    let none: Vec<&str> = known()
+        .filter(|(_, sample)| sample.nonzero() == 0)
+        .map(|(measure, _)| words::measure(measure))
+        .collect();
+    Some(Table {
+        id: "late",
+        title: "Late and residual work".to_owned(),
+        head: "per request",
+        columns,
+        rows: known().filter(|(_, sample)| !sample.is_empty()).map(row).collect(),
+        rest: (!none.is_empty()).then(|| format!("none: {}", none.join(", "))),
+        ..Table::default()
+    })
+}
+
+/// Findings of some codes, those that wasted most first.
+fn findings(
+    id: &'static str,
+    title: &str,
+    class: &ClassSummary,
+    is_told: impl Fn(FindingCode) -> bool,
+    options: &Options,
+) -> Option<Table> {
+    let mut found: Vec<_> = class.findings.iter().filter(|((code, _), _)| is_told(*code)).collect();
+    found.sort_by(|(key, finding), (other_key, other)| {
+        let rank = |finding: &FindingSummary| (finding.wasted_ns, finding.findings);
+        rank(other).cmp(&rank(finding)).then_with(|| key.cmp(other_key))
+    });
+    let rest = rest_of(found.len(), options);
+    let rows: Vec<Row> = found
+        .into_iter()
+        .take(options.rows)
+        .map(|((code, place), finding)| finding_row(*code, place.as_ref(), finding))
+        .collect();
+    (!rows.is_empty()).then(|| Table {
+        id,
+        title: title.to_owned(),
+        head: "finding",
+        columns: vec![
+            Column::name("where"),
+            Column::new("n", "findings", ""),
+            Column::new("excess p50", "excess_ns", "p50").ranked(3).brief(),
+            Column::new("max", "excess_ns", "max"),
+            Column::new("wasted", "wasted_ns", "sum"),
+            Column::prose("meaning"),
+        ],
+        rows,
+        rest,
+        ..Table::default()
+    })
+}
+
+fn finding_row(code: FindingCode, place: Option<&Place>, finding: &FindingSummary) -> Row {
+    let excess = finding.excess.sorted();
+    let wasted =
+        if finding.wasted_known > 0 { Cell::TotalTime(finding.wasted_ns) } else { Cell::Absent };
+    let cells = vec![
+        Cell::Text(place.map_or_else(|| text::ABSENT.to_owned(), |place| words::call(&place.call))),
+        Cell::Count(finding.findings),
+        percentiles::percentile(&excess, Quantile::P50),
+        Cell::time(excess.max()),
+        wasted,
+        Cell::Text(words::finding(code).to_owned()),
+    ];
+    let keys = place.map(hops::keys).unwrap_or_default();
+    let row = Row::new("code", code.name(), cells);
+    Row { keys: [row.keys, keys].concat(), ..row }
+}
+
+/// How many rows are left out, in words.
+pub(super) fn rest_of(rows: usize, options: &Options) -> Option<String> {
+    let left_out = rows.saturating_sub(options.rows) as u64;
+    (left_out > 0).then(|| format!("and {} more", text::count(left_out)))
+}

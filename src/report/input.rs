@@ -1,0 +1,239 @@
+//! What the report rests on: topology, workload, coverage, blind spots, trouble in the input.
+
+use std::collections::BTreeMap;
+
+use super::class::rest_of;
+use super::model::{Block, Cell, Column, Row, Section, Table};
+use super::{Options, Problem, RunFacts, text, words};
+use crate::distributions::Summary;
+use crate::tables::{BlindSpot, Severity};
+
+/// The section.
+pub(super) fn section(summary: &Summary, facts: &RunFacts, options: &Options) -> Section {
+    let tables = [
+        Some(workload(summary, facts)),
+        edges(summary, options),
+        Some(coverage(summary, facts)),
+        blind_spots(summary, facts),
+        problems(facts, options),
+    ];
+    let mut blocks: Vec<Block> = tables.into_iter().flatten().map(Block::Table).collect();
+    let help: BTreeMap<&str, &Problem> =
+        facts.problems.iter().rev().map(|problem| (problem.code.as_str(), problem)).collect();
+    let advice = |problem: &Problem| {
+        Block::Note(format!("{}: {}; {}", problem.code, problem.message, problem.help))
+    };
+    blocks.extend(help.into_values().take(options.rows).map(advice));
+    if facts.problems.is_empty() {
+        blocks.push(Block::Note("No problems in the input.".to_owned()));
+    }
+    Section { title: "What this rests on".to_owned(), class: None, blocks }
+}
+
+fn requests(summary: &Summary) -> u64 {
+    summary.classes.values().map(|class| class.requests).sum()
+}
+
+fn workload(summary: &Summary, facts: &RunFacts) -> Table {
+    let requests = requests(summary);
+    let count =
+        |name: &'static str, count: usize| Row::new("fact", name, vec![Cell::Count(count as u64)]);
+    let mut rows = vec![
+        count("services", summary.services.len()),
+        count("edges between services", summary.edges.len()),
+        count("request classes", summary.classes.len()),
+        Row::new("fact", "requests", vec![Cell::Count(requests)]),
+        Row::new("fact", "traces", vec![Cell::Count(facts.traces)]),
+        Row::new("fact", "spans read", vec![Cell::Count(facts.spans_read)]),
+        Row::new("fact", "spans rejected", vec![Cell::Count(facts.spans_rejected)]),
+        Row::new("fact", "span links, not followed", vec![Cell::Count(facts.span_links)]),
+    ];
+    if let Some((first, last)) = facts.window {
+        let window = last - first;
+        let nanos = u128::try_from(window.as_nanos()).unwrap_or(0);
+        let rate = text::rate(u128::from(requests) * 1_000_000_000, nanos);
+        rows.extend([
+            Row::new("fact", "first start", vec![Cell::Instant(first)]),
+            Row::new("fact", "last end", vec![Cell::Instant(last)]),
+            Row::new("fact", "observation window, ms", vec![Cell::Time(window)]),
+            Row::new("fact", "requests per second", vec![Cell::Text(rate)]),
+        ]);
+    }
+    Table {
+        id: "workload",
+        title: "Topology, workload and observation window".to_owned(),
+        head: "fact",
+        columns: vec![Column::new("value", "value", "")],
+        rows,
+        ..Table::default()
+    }
+}
+
+fn edges(summary: &Summary, options: &Options) -> Option<Table> {
+    let mut edges: Vec<_> = summary.edges.iter().collect();
+    edges.sort_by(|(key, calls), (other_key, other)| {
+        other.cmp(calls).then_with(|| key.cmp(other_key))
+    });
+    let requests = requests(summary);
+    let rest = rest_of(edges.len(), options);
+    let row = |((caller, callee), &calls): (&(_, _), &u64)| {
+        let (caller, callee): (&crate::distributions::Name, &crate::distributions::Name) =
+            (caller, callee);
+        let label = format!("{} → {}", words::named(Some(caller)), words::named(Some(callee)));
+        let keys = vec![("caller", caller.to_string()), ("callee", callee.to_string())];
+        Row {
+            label,
+            keys,
+            cells: vec![Cell::Count(calls), Cell::Ratio(calls, requests)],
+            ..Row::default()
+        }
+    };
+    (!edges.is_empty()).then(|| Table {
+        id: "edges",
+        title: "Calls between services".to_owned(),
+        head: "edge",
+        columns: vec![
+            Column::new("calls", "calls", ""),
+            Column::new("per request", "calls_per_request", ""),
+        ],
+        rows: edges.into_iter().take(options.rows).map(row).collect(),
+        rest,
+        ..Table::default()
+    })
+}
+
+fn coverage(summary: &Summary, facts: &RunFacts) -> Table {
+    let with_deadline = summary
+        .classes
+        .values()
+        .map(super::super::distributions::ClassSummary::with_deadline)
+        .sum();
+    let coverage = &summary.coverage;
+    let row = |name: &str, part, whole, missing: &str| {
+        let cells = vec![
+            Cell::Count(part),
+            Cell::Count(whole),
+            Cell::Share(part, whole),
+            Cell::Text(missing.to_owned()),
+        ];
+        Row::new("evidence", name, cells)
+    };
+    Table {
+        id: "coverage",
+        title: "Coverage: how much of the evidence is there".to_owned(),
+        head: "evidence",
+        columns: vec![
+            Column::new("have", "have", ""),
+            Column::new("of", "of", ""),
+            Column::new("share", "share", ""),
+            Column::prose("without it"),
+        ],
+        rows: vec![
+            row(
+                "requests with a deadline",
+                with_deadline,
+                requests(summary),
+                "nothing is told of what was left",
+            ),
+            row(
+                "hops with a grant",
+                coverage.hops_with_grant,
+                coverage.hops,
+                "resets and overgrants go unseen",
+            ),
+            row(
+                "calls with a callee span",
+                coverage.calls_with_callee,
+                coverage.calls,
+                "late work there goes unseen",
+            ),
+            row(
+                "attempts with an allowance",
+                coverage.attempts_with_allowance,
+                coverage.attempts,
+                "funding is unknown",
+            ),
+            row(
+                "clients that ended with a word",
+                facts.clients.saturating_sub(facts.wordless_clients),
+                facts.clients,
+                "leaving is guessed from the server",
+            ),
+        ],
+        ..Table::default()
+    }
+}
+
+fn blind_spots(summary: &Summary, facts: &RunFacts) -> Option<Table> {
+    let mut spots: BTreeMap<BlindSpot, u64> = BTreeMap::new();
+    for class in summary.classes.values() {
+        for (spot, count) in &class.blind_spots {
+            *spots.entry(*spot).or_default() += count;
+        }
+    }
+    let requests = requests(summary);
+    let row = |name: &str, count: u64, meaning: &str| {
+        let cells =
+            vec![Cell::Count(count), Cell::Share(count, requests), Cell::Text(meaning.to_owned())];
+        Row::new("blind_spot", name, cells)
+    };
+    let mut rows: Vec<Row> = spots
+        .iter()
+        .map(|(spot, count)| row(spot.name(), *count, words::blind_spot(*spot)))
+        .collect();
+    let touching = facts.window.map_or(0, |(first, last)| summary.extents.touching(first, last));
+    if touching > 0 {
+        rows.push(row("window_edge", touching, "at the window's edge; may be cut off"));
+    }
+    (!rows.is_empty()).then(|| Table {
+        id: "all_blind_spots",
+        title: "Blind spots: what the traces cannot tell".to_owned(),
+        head: "blind spot",
+        columns: vec![
+            Column::new("requests", "requests", ""),
+            Column::new("share", "share", ""),
+            Column::prose("meaning"),
+        ],
+        rows,
+        ..Table::default()
+    })
+}
+
+fn problems(facts: &RunFacts, options: &Options) -> Option<Table> {
+    let mut problems: Vec<&Problem> = facts.problems.iter().collect();
+    // What was lost comes first, then what is most frequent.
+    problems.sort_by(|one, other| {
+        let rank = |problem: &Problem| (problem.severity == Severity::Loss, problem.count);
+        rank(other).cmp(&rank(one)).then_with(|| one.cmp(other))
+    });
+    let rest = rest_of(problems.len(), options);
+    let row = |problem: &Problem| Row {
+        label: problem.code.clone(),
+        keys: vec![
+            ("code", problem.code.clone()),
+            ("severity", problem.severity.name().to_owned()),
+            ("file", problem.file.clone()),
+            ("message", problem.message.clone()),
+            ("help", problem.help.clone()),
+        ],
+        cells: vec![
+            Cell::Text(problem.severity.name().to_owned()),
+            Cell::Count(problem.count),
+            Cell::Text(problem.file.clone()),
+        ],
+        ..Row::default()
+    };
+    (!problems.is_empty()).then(|| Table {
+        id: "problems",
+        title: "Problems in the input".to_owned(),
+        head: "problem",
+        columns: vec![
+            Column::name("severity"),
+            Column::new("count", "count", ""),
+            Column::name("file"),
+        ],
+        rows: problems.into_iter().take(options.rows).map(row).collect(),
+        rest,
+        ..Table::default()
+    })
+}

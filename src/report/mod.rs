@@ -1,0 +1,141 @@
+//! What people read: one [`Report`] built from distributions and facts of the run, and a renderer
+//! for each [`Format`] that adds nothing to it.
+
+mod class;
+mod csv;
+mod hops;
+mod input;
+mod json;
+mod markdown;
+pub mod model;
+mod overview;
+mod percentiles;
+mod terminal;
+mod text;
+mod words;
+
+use crate::distributions::Summary;
+use crate::names::names;
+use crate::span::Interner;
+use crate::tables::{ProblemRow, Severity};
+use crate::units::UnixNanos;
+pub use model::Report;
+
+/// Version of the JSON and CSV forms. It changes when a name or a meaning does.
+pub const SCHEMA_VERSION: u32 = 1;
+
+names! {
+    /// How a report is written.
+    pub enum Format {
+        /// For a terminal or a plain-text file.
+        Terminal = "terminal",
+        /// For a review or a ticket.
+        Markdown = "markdown",
+        /// One tidy table.
+        Csv = "csv",
+        /// Exact values in nanoseconds.
+        Json = "json",
+    }
+}
+
+/// How much a report tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// How many request classes it tells of one by one: the busiest.
+    pub classes: usize,
+    /// How many rows of a table.
+    pub rows: usize,
+}
+
+impl Options {
+    /// People get the busiest classes and the first rows, machines all.
+    pub fn for_format(format: Format) -> Self {
+        match format {
+            Format::Terminal | Format::Markdown => Self { classes: 20, rows: 15 },
+            Format::Csv | Format::Json => Self { classes: usize::MAX, rows: usize::MAX },
+        }
+    }
+}
+
+/// What is known of a run besides its tables.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunFacts {
+    /// Version and commit of the program.
+    pub version: String,
+    /// The inputs as they were named.
+    pub inputs: Vec<String>,
+    /// How many files were read.
+    pub files: u64,
+    /// Spans found in them.
+    pub spans_read: u64,
+    /// Those that were used.
+    pub spans_admitted: u64,
+    /// Those that were not.
+    pub spans_rejected: u64,
+    /// Traces.
+    pub traces: u64,
+    /// First start and last end of all spans.
+    pub window: Option<(UnixNanos, UnixNanos)>,
+    /// CLIENT spans that ended without a word, and of how many CLIENT spans.
+    pub wordless_clients: u64,
+    /// All CLIENT spans.
+    pub clients: u64,
+    /// Span links, which are counted and not followed.
+    pub span_links: u64,
+    /// Trouble in the input.
+    pub problems: Vec<Problem>,
+}
+
+/// A kind of trouble in one file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Problem {
+    /// Whether spans or evidence were lost; what was lost comes first.
+    pub severity: Severity,
+    /// What kind.
+    pub code: String,
+    /// How often.
+    pub count: u64,
+    /// The file.
+    pub file: String,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub help: String,
+}
+
+impl Problem {
+    /// The problem of a row of the table `problems`.
+    pub fn from_row(row: &ProblemRow, strings: &Interner) -> Self {
+        let text = |sym| strings.get(sym).to_owned();
+        Self {
+            severity: row.severity,
+            code: text(row.code),
+            count: u64::try_from(row.count).unwrap_or(0),
+            file: text(row.file),
+            message: text(row.message),
+            help: text(row.help),
+        }
+    }
+}
+
+/// Decides what to tell.
+pub fn build(summary: &Summary, facts: &RunFacts, options: &Options) -> Report {
+    let classes = overview::Classes::choose(summary, options);
+    let mut sections = vec![overview::section(summary, &classes, facts)];
+    sections.extend(classes.told.iter().map(|(name, class)| class::section(name, class, options)));
+    sections.push(input::section(summary, facts, options));
+    Report { version: facts.version.clone(), sections }
+}
+
+impl Report {
+    /// Writes it down. `width` and `color` are for terminals; no line is wider than `width`
+    /// columns, of which there are at least 40.
+    pub fn render(&self, format: Format, width: usize, color: bool) -> String {
+        match format {
+            Format::Terminal => terminal::render(self, width, color),
+            Format::Markdown => markdown::render(self),
+            Format::Csv => csv::render(self),
+            Format::Json => json::render(self),
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! What a report says, before anybody decides how it looks. Renderers add nothing to it.
+
+use crate::distributions::Estimate;
+use crate::stats::Quantile;
+use crate::units::{Nanos, UnixNanos};
+
+use super::text;
+
+/// A report: sections in reading order.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// The version of the program that made it.
+    pub version: String,
+    /// The sections.
+    pub sections: Vec<Section>,
+}
+
+/// A part of a report.
+#[derive(Clone, Debug, Default)]
+pub struct Section {
+    /// Its heading.
+    pub title: String,
+    /// The request class that it is about, if it is about one.
+    pub class: Option<String>,
+    /// What it says.
+    pub blocks: Vec<Block>,
+}
+
+/// A piece of a section.
+#[derive(Clone, Debug)]
+pub enum Block {
+    /// Prose.
+    Note(String),
+    /// What to type or write into a file.
+    Commands(&'static [&'static str]),
+    /// Numbers.
+    Table(Table),
+}
+
+/// How a table looks to people.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Layout {
+    /// Rows and columns.
+    #[default]
+    Grid,
+    /// All rows on one line, each its label and cells.
+    Line,
+}
+
+/// Rows of numbers.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    /// Its name for machines; stable.
+    pub id: &'static str,
+    /// Its heading.
+    pub title: String,
+    /// How it looks.
+    pub layout: Layout,
+    /// The heading over the rows' labels.
+    pub head: &'static str,
+    /// The columns right of the labels.
+    pub columns: Vec<Column>,
+    /// The rows.
+    pub rows: Vec<Row>,
+    /// Rows that were left out, told in one line.
+    pub rest: Option<String>,
+}
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Numbers, set right.
+    Number,
+    /// Names, which may be shortened.
+    Name,
+    /// Sentences, which are told whole or not at all.
+    Prose,
+}
+
+/// A column of a table.
+#[derive(Clone, Debug)]
+pub struct Column {
+    /// Its heading.
+    pub title: String,
+    /// What is measured; empty where the rows say so.
+    pub measure: &'static str,
+    /// Which statistic of it.
+    pub statistic: String,
+    /// Where it is narrow the columns with the largest number go first; 0 stays.
+    pub rank: u8,
+    /// What it holds.
+    pub kind: Kind,
+    /// The intervals stand elsewhere too, and may be left out where it is narrow.
+    pub is_brief: bool,
+}
+
+/// A row of a table.
+#[derive(Clone, Debug, Default)]
+pub struct Row {
+    /// What people read at its left.
+    pub label: String,
+    /// Nothing worth reading: for machines only.
+    pub is_quiet: bool,
+    /// How deep it stands in a tree.
+    pub level: usize,
+    /// What tells it from other rows, for machines: stable names, raw values.
+    pub keys: Vec<(&'static str, String)>,
+    /// What is measured, where the columns do not say so.
+    pub measure: &'static str,
+    /// One for each column.
+    pub cells: Vec<Cell>,
+}
+
+/// A value in a table.
+#[derive(Clone, Debug)]
+pub enum Cell {
+    /// Words for people; machines find them among the row's keys.
+    Text(String),
+    /// Nothing is known.
+    Absent,
+    /// How many.
+    Count(u64),
+    /// How many of how many; people read a percentage.
+    Share(u64, u64),
+    /// A length of time over another; people read a percentage.
+    TimeShare(i128, i128),
+    /// A count per other count.
+    Ratio(u64, u64),
+    /// A length of time.
+    Time(Nanos),
+    /// A sum of lengths, which may be longer than a length can be.
+    TotalTime(i128),
+    /// Several lengths of time: the least and the largest.
+    TimeRange(Nanos, Nanos),
+    /// An instant.
+    Instant(UnixNanos),
+    /// A percentile of `n` values; `None` where they are too few to tell.
+    Percentile {
+        /// Which one.
+        quantile: Quantile,
+        /// What it is.
+        estimate: Option<Estimate>,
+        /// Of how many values.
+        n: usize,
+    },
+}
+
+impl Table {
+    /// All rows on one line: labels and cells.
+    pub fn rows_in_words(&self) -> String {
+        let words = |row: &Row| {
+            let cells = row.cells.iter().map(|cell| cell.words("", false));
+            std::iter::once(row.label.clone()).chain(cells).collect::<Vec<_>>().join(" ")
+        };
+        self.rows.iter().map(words).collect::<Vec<_>>().join(" · ")
+    }
+}
+
+impl Column {
+    /// From this rank on a column is for machines only.
+    pub const MACHINES: u8 = 10;
+
+    /// A column of numbers that always stays.
+    pub fn new(title: &str, measure: &'static str, statistic: &str) -> Self {
+        Self {
+            title: title.to_owned(),
+            measure,
+            statistic: statistic.to_owned(),
+            rank: 0,
+            kind: Kind::Number,
+            is_brief: false,
+        }
+    }
+
+    /// A column of names.
+    pub fn name(title: &str) -> Self {
+        Self { kind: Kind::Name, ..Self::new(title, "", "") }
+    }
+
+    /// A column of sentences, which goes first of all where it is narrow.
+    pub fn prose(title: &str) -> Self {
+        Self { kind: Kind::Prose, rank: Self::MACHINES - 1, ..Self::new(title, "", "") }
+    }
+
+    /// The same, and goes where it is narrow.
+    #[must_use]
+    pub fn ranked(self, rank: u8) -> Self {
+        Self { rank, ..self }
+    }
+
+    /// The same, and may go without intervals.
+    #[must_use]
+    pub fn brief(self) -> Self {
+        Self { is_brief: true, ..self }
+    }
+
+    /// Whether people see it.
+    pub fn is_for_people(&self) -> bool {
+        self.rank < Self::MACHINES
+    }
+}
+
+impl Row {
+    /// A row that one key tells from the others.
+    pub fn new(key: &'static str, value: &str, cells: Vec<Cell>) -> Self {
+        let keys = vec![(key, value.to_owned())];
+        Self { label: value.to_owned(), keys, cells, ..Self::default() }
+    }
+
+    /// The same under another name for people.
+    #[must_use]
+    pub fn labelled(self, label: &str) -> Self {
+        Self { label: label.to_owned(), ..self }
+    }
+}
+
+impl Cell {
+    /// A length that may be unknown.
+    pub fn time(length: Option<Nanos>) -> Self {
+        length.map_or(Self::Absent, Self::Time)
+    }
+
+    /// What people read, with or without the interval.
+    pub fn words(&self, statistic: &str, with_interval: bool) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Absent => text::ABSENT.to_owned(),
+            Self::Count(count) => text::count(*count),
+            Self::Share(part, whole) => text::percent(i128::from(*part), i128::from(*whole)),
+            Self::TimeShare(part, whole) => text::percent(*part, *whole),
+            Self::Ratio(part, whole) => text::ratio(*part, *whole),
+            Self::Time(length) => text::millis(i128::from(length.as_nanos())),
+            Self::TotalTime(sum) => text::millis(*sum),
+            Self::TimeRange(least, largest) if least == largest => {
+                Self::Time(*least).words("", true)
+            }
+            Self::TimeRange(least, largest) => format!(
+                "{}–{}",
+                text::millis(i128::from(least.as_nanos())),
+                text::millis(i128::from(largest.as_nanos()))
+            ),
+            Self::Instant(instant) => text::instant(*instant),
+            Self::Percentile { n: 0, .. } => text::ABSENT.to_owned(),
+            Self::Percentile { quantile, estimate: None, .. } => {
+                format!("n<{}", text::count(quantile.least_sample() as u64))
+            }
+            Self::Percentile { quantile, estimate: Some(estimate), .. } => {
+                let name = quantile.to_string();
+                let prefix = if name == statistic { String::new() } else { format!("{name} ") };
+                format!("{prefix}{}", estimate_words(estimate, with_interval))
+            }
+        }
+    }
+}
+
+fn estimate_words(estimate: &Estimate, with_interval: bool) -> String {
+    let millis = |length: Nanos| text::millis(i128::from(length.as_nanos()));
+    let end = |length: Option<Nanos>| length.map_or_else(|| text::ABSENT.to_owned(), millis);
+    let value = millis(estimate.value);
+    let is_a_point = estimate.lo == Some(estimate.value) && estimate.hi == estimate.lo;
+    if with_interval && !is_a_point {
+        format!("{value} [{}, {}]", end(estimate.lo), end(estimate.hi))
+    } else {
+        value
+    }
+}

@@ -1,0 +1,299 @@
+//! The first screen: what was read, how each request class fares, what wastes most.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use super::class::deadline_range;
+use super::model::{Block, Cell, Column, Row, Section, Table};
+use super::{Options, RunFacts, percentiles, text, words};
+use crate::distributions::{Call, ClassSummary, HopSummary, Measure, Merge, Name, Place, Summary};
+use crate::stats::Quantile;
+use crate::tables::{BadSide, FindingCode, Severity, TerminalOutcome};
+use crate::units::Nanos;
+
+/// How many rows the table of what wastes most has.
+const WORST_ROWS: usize = 6;
+
+/// The classes that are told one by one, busiest first, and the rest together.
+pub(super) struct Classes<'a> {
+    /// One by one.
+    pub(super) told: Vec<(&'a Name, &'a ClassSummary)>,
+    /// How many the rest are, and what they are together: with a deadline, and without.
+    rest: [(u64, ClassSummary); 2],
+    requests: u64,
+    with_deadline: u64,
+}
+
+impl<'a> Classes<'a> {
+    pub(super) fn choose(summary: &'a Summary, options: &Options) -> Self {
+        let mut told: Vec<_> = summary.classes.iter().collect();
+        told.sort_by(|(name, class), (other_name, other)| {
+            other.requests.cmp(&class.requests).then_with(|| name.cmp(other_name))
+        });
+        let requests = told.iter().map(|(_, class)| class.requests).sum();
+        let with_deadline = told.iter().map(|(_, class)| class.with_deadline()).sum();
+        let folded = told.split_off(options.classes.min(told.len()));
+        let mut rest = [(0, ClassSummary::default()), (0, ClassSummary::default())];
+        for (_, class) in folded {
+            let [with, without] = &mut rest;
+            let rest = if class.with_deadline() > 0 { with } else { without };
+            rest.0 += 1;
+            rest.1.merge_from(class.clone());
+        }
+        Self { told, rest, requests, with_deadline }
+    }
+}
+
+/// The section.
+pub(super) fn section(summary: &Summary, classes: &Classes<'_>, facts: &RunFacts) -> Section {
+    let mut blocks = vec![Block::Note(what_was_read(classes, facts))];
+    blocks.extend(losses(facts).map(Block::Note));
+    if classes.requests == 0 {
+        blocks.push(Block::Note("No request to tell of: no span was admitted.".to_owned()));
+        return Section { title: "Summary".to_owned(), class: None, blocks };
+    }
+    let [with, without] = &classes.rest;
+    let (bounded, unbounded): (Vec<_>, Vec<_>) =
+        classes.told.iter().copied().partition(|(_, class)| class.with_deadline() > 0);
+    if classes.with_deadline == 0 {
+        blocks.push(Block::Note(
+            "No request declares a deadline, so this tells what needs none. To see where a \
+             deadline would go, set one:"
+                .to_owned(),
+        ));
+        blocks.push(Block::Commands(words::SET_A_DEADLINE));
+    }
+    if !bounded.is_empty() || with.0 > 0 {
+        blocks.push(Block::Table(table_with_deadline(&bounded, with)));
+    }
+    if !unbounded.is_empty() || without.0 > 0 {
+        blocks.push(Block::Table(table_without_deadline(&unbounded, without)));
+    }
+    let folded = with.0 + without.0;
+    if folded > 0 {
+        blocks.push(Block::Note(format!(
+            "{} of few requests each are told together. If ids or paths stand in span names, join \
+             them by globs in a contract: match = {{ operation = \"GET /items/*\" }}.",
+            text::counted(folded, "more class"),
+        )));
+    }
+    blocks.extend(worst(summary).map(Block::Table));
+    Section { title: "Summary".to_owned(), class: None, blocks }
+}
+
+fn what_was_read(classes: &Classes<'_>, facts: &RunFacts) -> String {
+    let mut parts = vec![
+        text::counted(classes.requests, "request"),
+        text::counted(facts.traces, "trace"),
+        text::counted(facts.spans_admitted, "span"),
+        text::counted(facts.files, "file"),
+    ];
+    if let Some((first, last)) = facts.window {
+        let length = text::millis(i128::from((last - first).as_nanos()));
+        parts.push(format!("{length} ms from {}", text::instant(first)));
+    }
+    let deadlines = match classes.with_deadline {
+        0 => String::new(),
+        some => format!(
+            " {} of requests have a deadline.",
+            text::percent(i128::from(some), i128::from(classes.requests))
+        ),
+    };
+    format!(
+        "{}. Times in ms; [a, b] is a 95 % interval, left out where it is a point.{deadlines}",
+        parts.join(" · ")
+    )
+}
+
+/// That spans were lost, where they were.
+fn losses(facts: &RunFacts) -> Option<String> {
+    let lossy = facts.problems.iter().filter(|problem| problem.severity == Severity::Loss);
+    let count: u64 = lossy.map(|problem| problem.count).sum();
+    (count > 0 || facts.spans_rejected > 0).then(|| {
+        format!(
+            "Input was lost: {} of {} rejected, {} with loss; see \"Problems in the input\" below.",
+            text::counted(facts.spans_rejected, "span"),
+            text::count(facts.spans_read),
+            text::counted(count, "problem"),
+        )
+    })
+}
+
+fn class_rows<F>(
+    classes: &[(&Name, &ClassSummary)],
+    rest: &(u64, ClassSummary),
+    cells: F,
+) -> Vec<Row>
+where
+    F: Fn(&ClassSummary) -> Vec<Cell>,
+{
+    let row = |(name, class): &(&Name, &ClassSummary)| Row::new("class", name, cells(class));
+    let mut rows: Vec<Row> = classes.iter().map(row).collect();
+    if rest.0 > 0 {
+        let label = format!("({} more)", text::count(rest.0));
+        rows.push(Row::new("class", "", cells(&rest.1)).labelled(&label));
+    }
+    rows
+}
+
+fn table_with_deadline(classes: &[(&Name, &ClassSummary)], rest: &(u64, ClassSummary)) -> Table {
+    let columns = vec![
+        Column::new("n", "requests", ""),
+        Column::new("deadline", "budget_at_origin_ns", "range"),
+        Column::new("in time", "completed_before_deadline", ""),
+        Column::new("p50", "elapsed_ns", "p50").ranked(5).brief(),
+        Column::new("p99", "elapsed_ns", "p99").brief(),
+        Column::new("least left", "remaining_at_worst_hop_ns", "p1").brief(),
+        Column::name("at hop").ranked(6),
+        Column::new("late/req", "late_work_ns", "mean"),
+        Column::new("resets", "resets", ""),
+    ];
+    let cells = |class: &ClassSummary| {
+        let elapsed = class.measure(Measure::Elapsed).sorted();
+        let worst = worst_hop(class);
+        let left = worst.map_or(Cell::Absent, |(_, hop)| {
+            percentiles::outermost(BadSide::Low, &hop.remaining_at_entry.sorted())
+        });
+        let place = worst.map_or(text::ABSENT.to_owned(), |(place, _)| words::callee(&place.call));
+        vec![
+            Cell::Count(class.requests),
+            deadline_range(class),
+            Cell::Share(class.completed_in_time, class.with_deadline()),
+            percentiles::percentile(&elapsed, Quantile::P50),
+            percentiles::outermost(BadSide::High, &elapsed),
+            left,
+            Cell::Text(place),
+            mean(class, Measure::LateWork),
+            Cell::Count(resets(class)),
+        ]
+    };
+    Table {
+        id: "summary",
+        title: "Classes with a deadline: elapsed, least left at a hop (p1), late work, resets"
+            .to_owned(),
+        head: "class",
+        columns,
+        rows: class_rows(classes, rest, cells),
+        ..Table::default()
+    }
+}
+
+fn table_without_deadline(classes: &[(&Name, &ClassSummary)], rest: &(u64, ClassSummary)) -> Table {
+    let columns = vec![
+        Column::new("n", "requests", ""),
+        Column::new("completed", "completed", ""),
+        Column::new("p50", "elapsed_ns", "p50").ranked(5).brief(),
+        Column::new("p99", "elapsed_ns", "p99").brief(),
+        Column::new("queue p99", "queue_ns", "p99").ranked(4).brief(),
+        Column::new("retries/req", "retries", ""),
+        Column::new("residual/req", "residual_work_after_cancel_ns", "mean"),
+    ];
+    let cells = |class: &ClassSummary| {
+        let completed = class.outcomes.get(&TerminalOutcome::Completed).copied().unwrap_or(0);
+        let elapsed = class.measure(Measure::Elapsed).sorted();
+        let queue = class.measure(Measure::Queue).sorted();
+        vec![
+            Cell::Count(class.requests),
+            Cell::Share(completed, class.requests),
+            percentiles::percentile(&elapsed, Quantile::P50),
+            percentiles::outermost(BadSide::High, &elapsed),
+            percentiles::outermost(BadSide::High, &queue),
+            Cell::Ratio(class.retries, class.requests),
+            mean(class, Measure::ResidualWork),
+        ]
+    };
+    Table {
+        id: "summary_without_deadline",
+        title: "Classes without a deadline: elapsed, queue, retries, residual work".to_owned(),
+        head: "class",
+        columns,
+        rows: class_rows(classes, rest, cells),
+        ..Table::default()
+    }
+}
+
+/// The mean of a measure over the requests for which it is known.
+pub(super) fn mean(class: &ClassSummary, measure: Measure) -> Cell {
+    let values = class.measure(measure);
+    let mean = values.sum().checked_div(values.len() as i128);
+    mean.map_or(Cell::Absent, Cell::TotalTime)
+}
+
+/// Hops that were given more than was left, though they knew better.
+fn resets(class: &ClassSummary) -> u64 {
+    let codes = [FindingCode::TimeoutReset, FindingCode::Overgrant];
+    let found = class.findings.iter().filter(|((code, _), _)| codes.contains(code));
+    found.map(|(_, finding)| finding.findings).sum()
+}
+
+/// The hop, below the origin, whose caller had least left at its first percentile.
+fn worst_hop(class: &ClassSummary) -> Option<(&Place, &HopSummary)> {
+    let below = class.hops.iter().filter(|(place, _)| place.depth > 0);
+    let least = |hop: &HopSummary| -> Option<Nanos> {
+        Some(hop.remaining_at_entry.sorted().quantile(Quantile::P1)?.value)
+    };
+    below
+        .filter_map(|entry| Some((least(entry.1)?, entry)))
+        .min_by_key(|(least, _)| *least)
+        .map(|(_, entry)| entry)
+}
+
+/// Findings of one code at one call, whatever the class.
+#[derive(Default)]
+struct Waste {
+    findings: u64,
+    classes: u64,
+    wasted_ns: i128,
+    wasted_known: u64,
+}
+
+/// What wastes most, over all classes.
+fn worst(summary: &Summary) -> Option<Table> {
+    let mut wastes: BTreeMap<(FindingCode, Option<&Call>), Waste> = BTreeMap::new();
+    for class in summary.classes.values() {
+        for ((code, place), finding) in &class.findings {
+            let call = place.as_ref().map(|place| &place.call);
+            let waste = wastes.entry((*code, call)).or_default();
+            waste.findings += finding.findings;
+            waste.classes += 1;
+            waste.wasted_ns += finding.wasted_ns;
+            waste.wasted_known += finding.wasted_known;
+        }
+    }
+    let mut ranked: Vec<_> = wastes.into_iter().collect();
+    ranked.sort_by_key(|(_, waste)| Reverse((waste.wasted_ns, waste.findings)));
+    let left_out = ranked.len().saturating_sub(WORST_ROWS);
+    ranked.truncate(WORST_ROWS);
+    let rows: Vec<Row> =
+        ranked.iter().map(|((code, call), waste)| waste_row(*code, *call, waste)).collect();
+    (!rows.is_empty()).then(|| Table {
+        id: "worst",
+        title: "What wastes most, by late and residual work that it explains".to_owned(),
+        head: "finding",
+        columns: vec![
+            Column::name("where"),
+            Column::new("n", "findings", ""),
+            Column::new("classes", "classes", "").ranked(2),
+            Column::new("wasted", "wasted_ns", "sum"),
+            Column::prose("meaning"),
+        ],
+        rows,
+        rest: (left_out > 0).then(|| format!("{left_out} more below, by class")),
+        ..Table::default()
+    })
+}
+
+fn waste_row(code: FindingCode, call: Option<&Call>, waste: &Waste) -> Row {
+    let place = call.map_or_else(|| text::ABSENT.to_owned(), words::call);
+    let wasted =
+        if waste.wasted_known > 0 { Cell::TotalTime(waste.wasted_ns) } else { Cell::Absent };
+    let cells = vec![
+        Cell::Text(place.clone()),
+        Cell::Count(waste.findings),
+        Cell::Count(waste.classes),
+        wasted,
+        Cell::Text(words::finding(code).to_owned()),
+    ];
+    let row = Row::new("code", code.name(), cells);
+    Row { keys: [row.keys, vec![("call", place)]].concat(), ..row }
+}

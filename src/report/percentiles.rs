@@ -1,0 +1,100 @@
+//! Percentiles towards the side on which a measure hurts (SEMANTICS §12).
+
+use super::model::{Cell, Column};
+use crate::distributions::{Measure, Sample, Sorted};
+use crate::stats::Quantile;
+use crate::tables::{BadSide, HopRow, RequestRow, Row as _, Table};
+
+/// Towards the worst, and how early a column goes where it is narrow.
+const HIGH: [(Quantile, u8); 5] = [
+    (Quantile::P50, 1),
+    (Quantile::P90, 3),
+    (Quantile::P95, 2),
+    (Quantile::P99, 0),
+    (Quantile::P99_9, 4),
+];
+const LOW: [(Quantile, u8); 5] = [
+    (Quantile::P0_1, 4),
+    (Quantile::P1, 0),
+    (Quantile::P5, 2),
+    (Quantile::P10, 3),
+    (Quantile::P50, 1),
+];
+
+/// The bad side of a column as its table declares it.
+fn declared(table: &Table, column: &str) -> BadSide {
+    let columns = (table.columns)();
+    let found = columns.iter().find(|declared| declared.name == column);
+    found.and_then(|column| column.bad_side).unwrap_or(BadSide::High)
+}
+
+/// The bad side of a request's measure.
+pub(super) fn side_of(measure: Measure) -> BadSide {
+    declared(&RequestRow::TABLE, measure.name())
+}
+
+/// The bad side of a column of `hops`.
+pub(super) fn side_of_hops(column: &str) -> BadSide {
+    declared(&HopRow::TABLE, column)
+}
+
+/// `n`, the extreme and the percentiles of a measure, as columns. Where even the largest sample
+/// tells nothing of a percentile, only machines get it; the customary one stays, to say so.
+pub(super) fn columns(side: BadSide, measure: &'static str, largest_n: usize) -> Vec<Column> {
+    let percentiles = by_side(side).iter().map(|&(quantile, rank)| {
+        let name = quantile.to_string();
+        let column = Column::new(&name, measure, &name);
+        match rank {
+            2.. if largest_n < quantile.least_sample() => column.ranked(Column::MACHINES),
+            _ => column.ranked(rank),
+        }
+    });
+    let mut columns: Vec<Column> = percentiles.collect();
+    match side {
+        BadSide::High => columns.push(Column::new("max", measure, "max")),
+        BadSide::Low => columns.insert(0, Column::new("min", measure, "min")),
+    }
+    columns.insert(0, Column::new("n", measure, "n"));
+    columns
+}
+
+/// The cells below [`columns`].
+pub(super) fn cells(side: BadSide, values: &Sorted) -> Vec<Cell> {
+    let mut cells: Vec<Cell> =
+        by_side(side).iter().map(|&(quantile, _)| percentile(values, quantile)).collect();
+    match side {
+        BadSide::High => cells.push(Cell::time(values.max())),
+        BadSide::Low => cells.insert(0, Cell::time(values.min())),
+    }
+    cells.insert(0, Cell::Count(values.len() as u64));
+    cells
+}
+
+fn by_side(side: BadSide) -> &'static [(Quantile, u8); 5] {
+    match side {
+        BadSide::High => &HIGH,
+        BadSide::Low => &LOW,
+    }
+}
+
+/// A percentile, unless the sample is too small to bound it.
+pub(super) fn percentile(values: &Sorted, quantile: Quantile) -> Cell {
+    let n = values.len();
+    let estimate = values.quantile(quantile).filter(|_| n >= quantile.least_sample());
+    Cell::Percentile { quantile, estimate, n }
+}
+
+/// The outermost percentile of the customary ones that the sample bounds.
+pub(super) fn outermost(side: BadSide, values: &Sorted) -> Cell {
+    let customary = match side {
+        BadSide::High => [Quantile::P99, Quantile::P95, Quantile::P90, Quantile::P50],
+        BadSide::Low => [Quantile::P1, Quantile::P5, Quantile::P10, Quantile::P50],
+    };
+    let bounded = customary.into_iter().find(|quantile| values.len() >= quantile.least_sample());
+    percentile(values, bounded.unwrap_or(Quantile::P50))
+}
+
+/// The largest sample of several.
+pub(super) fn largest<'a>(samples: impl Iterator<Item = &'a Sample>) -> usize {
+    samples.map(Sample::len).max().unwrap_or(0)
+}

@@ -1,0 +1,211 @@
+//! A report on a terminal: no line wider than the terminal, no meaning by colour alone.
+
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, presets};
+
+use super::model::{Block, Cell, Column, Kind, Layout, Report, Row, Section, Table};
+use super::text::{shorten, visible, width, wrap};
+
+/// Below this nothing is readable any more, and lines may be wider than the terminal.
+const LEAST_WIDTH: usize = 40;
+/// A name this wide can still be told from others; columns go before it gets narrower.
+const READABLE_NAME: usize = 24;
+/// How wide a name stays when no more columns can go.
+const LEAST_NAME: usize = 8;
+/// Between columns.
+const GAP: u16 = 2;
+/// How far a tree steps in, and how often at most.
+const INDENT: (usize, usize) = (2, 8);
+
+const BOLD: &str = "\u{1b}[1m";
+const PLAIN: &str = "\u{1b}[0m";
+
+/// Writes a report.
+pub(super) fn render(report: &Report, room: usize, color: bool) -> String {
+    let page = Page { room: room.max(LEAST_WIDTH), color };
+    let mut out = String::new();
+    page.heading(&mut out, &format!("dwindle {}", report.version), '═');
+    for (index, section) in report.sections.iter().enumerate() {
+        if index > 0 {
+            page.heading(&mut out, &section.title, '═');
+        }
+        page.section(&mut out, section);
+    }
+    out
+}
+
+struct Page {
+    room: usize,
+    color: bool,
+}
+
+impl Page {
+    fn strong(&self, line: &str) -> String {
+        if self.color { format!("{BOLD}{line}{PLAIN}") } else { line.to_owned() }
+    }
+
+    fn heading(&self, out: &mut String, title: &str, rule: char) {
+        let title = shorten(&visible(title), self.room.saturating_sub(4));
+        let line: String = std::iter::repeat_n(rule, self.room - width(&title) - 1).collect();
+        push_line(out, &self.strong(&format!("{title} {line}")));
+    }
+
+    fn section(&self, out: &mut String, section: &Section) {
+        for block in &section.blocks {
+            match block {
+                Block::Note(note) => {
+                    wrap(&visible(note), self.room).iter().for_each(|line| push_line(out, line));
+                }
+                Block::Commands(commands) => {
+                    commands
+                        .iter()
+                        .for_each(|line| push_line(out, &shorten(&format!("  {line}"), self.room)));
+                }
+                Block::Table(table) => match table.layout {
+                    Layout::Line => self.line(out, table),
+                    Layout::Grid => self.grid(out, table),
+                },
+            }
+        }
+        out.push('\n');
+    }
+
+    fn line(&self, out: &mut String, table: &Table) {
+        let line = format!("{}: {}", table.title, table.rows_in_words());
+        wrap(&visible(&line), self.room).iter().for_each(|line| push_line(out, line));
+    }
+
+    fn grid(&self, out: &mut String, table: &Table) {
+        out.push('\n');
+        push_line(out, &self.strong(&shorten(&visible(&table.title), self.room)));
+        let grid = Grid::fit(table, self.room);
+        for (index, line) in grid.draw().lines().enumerate() {
+            let line = line.trim_end();
+            push_line(out, &if index == 0 { self.strong(line) } else { line.to_owned() });
+        }
+        if let Some(rest) = &table.rest {
+            push_line(out, &shorten(&visible(rest), self.room));
+        }
+    }
+}
+
+fn push_line(out: &mut String, line: &str) {
+    out.push_str(line);
+    out.push('\n');
+}
+
+/// The words of a table that fit: heads, then rows, without the columns that had to go.
+struct Grid {
+    columns: Vec<Kind>,
+    lines: Vec<Vec<String>>,
+}
+
+impl Grid {
+    /// Narrows the table until it fits: first the intervals go that stand elsewhere too, then
+    /// columns by rank, then names get shorter than is good, at last columns go from the right.
+    fn fit(table: &Table, room: usize) -> Self {
+        let columns = table.columns.iter().enumerate();
+        let mut kept: Vec<(usize, &Column)> =
+            columns.filter(|(_, column)| column.is_for_people()).collect();
+        loop {
+            for with_intervals in [true, false] {
+                let grid = Self::of(table, &kept, with_intervals);
+                if grid.least_width(READABLE_NAME) <= room {
+                    return grid.shortened(room);
+                }
+            }
+            let highest = kept.iter().map(|(_, column)| column.rank).max().unwrap_or(0);
+            let Some(goes) = kept.iter().rposition(|(_, column)| column.rank == highest) else {
+                break;
+            };
+            if highest == 0 {
+                break;
+            }
+            kept.remove(goes);
+        }
+        while Self::of(table, &kept, false).least_width(LEAST_NAME) > room && kept.pop().is_some() {
+        }
+        Self::of(table, &kept, false).shortened(room)
+    }
+
+    fn of(table: &Table, kept: &[(usize, &Column)], with_intervals: bool) -> Self {
+        let heads = kept.iter().map(|(_, column)| column.title.clone());
+        let mut lines = vec![std::iter::once(table.head.to_owned()).chain(heads).collect()];
+        lines.extend(table.rows.iter().filter(|row| !row.is_quiet).map(|row| {
+            let cells = kept.iter().map(|&(index, column)| {
+                let cell = row.cells.get(index).unwrap_or(&Cell::Absent);
+                visible(&cell.words(&column.statistic, with_intervals || !column.is_brief))
+            });
+            std::iter::once(label(row)).chain(cells).collect()
+        }));
+        let kinds = kept.iter().map(|(_, column)| column.kind);
+        Self { columns: std::iter::once(Kind::Name).chain(kinds).collect(), lines }
+    }
+
+    /// The width of each column.
+    fn widths(&self) -> Vec<usize> {
+        let width_of = |index: usize| {
+            let cells = self.lines.iter().filter_map(|line| line.get(index));
+            cells.map(|words| width(words)).max().unwrap_or(0)
+        };
+        (0..self.columns.len()).map(width_of).collect()
+    }
+
+    /// The room between columns.
+    fn gaps(&self) -> usize {
+        usize::from(GAP) * self.columns.len().saturating_sub(1)
+    }
+
+    /// How wide it is with no name wider than `name`.
+    fn least_width(&self, name: usize) -> usize {
+        let least = self.widths().into_iter().zip(&self.columns).map(|(width, kind)| match kind {
+            Kind::Name => width.min(name),
+            Kind::Number | Kind::Prose => width,
+        });
+        least.sum::<usize>() + self.gaps()
+    }
+
+    /// With names in the room that the other columns leave, the widest losing first.
+    fn shortened(mut self, room: usize) -> Self {
+        let mut widths = self.widths();
+        let mut surplus = (widths.iter().sum::<usize>() + self.gaps()).saturating_sub(room);
+        while surplus > 0 {
+            let names =
+                widths.iter_mut().zip(&self.columns).filter(|(_, kind)| **kind == Kind::Name);
+            let Some(widest) = names.map(|(width, _)| width).max().filter(|width| **width > 1)
+            else {
+                break;
+            };
+            *widest -= 1;
+            surplus -= 1;
+        }
+        for line in &mut self.lines {
+            for (words, room) in line.iter_mut().zip(&widths) {
+                *words = shorten(words, *room);
+            }
+        }
+        self
+    }
+
+    fn draw(&self) -> String {
+        let style = presets::NOTHING.header_separator(LineStyle::none().fill('─'));
+        let mut drawn = comfy_table::Table::new();
+        drawn.load_style(style).set_content_arrangement(ContentArrangement::Disabled);
+        let mut lines = self.lines.iter();
+        drawn.set_header(lines.next().into_iter().flatten());
+        drawn.add_rows(lines);
+        let last = self.columns.len().saturating_sub(1);
+        for (index, (column, kind)) in drawn.column_iter_mut().zip(&self.columns).enumerate() {
+            column.set_padding((0, if index == last { 0 } else { GAP }));
+            column.set_cell_alignment(match kind {
+                Kind::Number => CellAlignment::Right,
+                Kind::Name | Kind::Prose => CellAlignment::Left,
+            });
+        }
+        drawn.to_string()
+    }
+}
+
+fn label(row: &Row) -> String {
+    let indent = row.level.min(INDENT.1) * INDENT.0;
+    format!("{:indent$}{}", "", visible(&row.label))
+}

@@ -1,0 +1,172 @@
+//! Numbers, instants and names as people read them.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use crate::units::UnixNanos;
+
+/// What stands where nothing is known.
+pub(super) const ABSENT: &str = "–";
+
+/// A length of time in milliseconds with three significant digits, without the unit.
+pub(super) fn millis(nanos: i128) -> String {
+    let sign = if nanos < 0 { "-" } else { "" };
+    format!("{sign}{}", three_digits(nanos.unsigned_abs(), 6))
+}
+
+/// `part` per `whole` with three significant digits.
+pub(super) fn ratio(part: u64, whole: u64) -> String {
+    rate(u128::from(part), u128::from(whole))
+}
+
+/// `part / whole` with three significant digits, at most nine decimals.
+pub(super) fn rate(part: u128, whole: u128) -> String {
+    let scaled = part.saturating_mul(1_000_000_000).checked_div(whole);
+    scaled.map_or_else(|| ABSENT.to_owned(), |scaled| three_digits(scaled, 9))
+}
+
+/// `number / 10^decimals` rounded half up to three significant digits.
+fn three_digits(number: u128, decimals: u32) -> String {
+    if number == 0 {
+        return "0".to_owned();
+    }
+    let surplus = (number.ilog10() + 1).saturating_sub(3);
+    let unit = 10_u128.pow(surplus);
+    let rounded = (number.saturating_add(unit / 2) / unit).saturating_mul(unit);
+    // Rounding up may give one digit more, as from 9.996 to 10.0.
+    let digits = rounded.ilog10() + 1;
+    let shown = decimals.min((decimals + 3).saturating_sub(digits));
+    let scaled = rounded / 10_u128.pow(decimals - shown);
+    let one = 10_u128.pow(shown);
+    let whole = thousands(&(scaled / one).to_string());
+    match shown {
+        0 => whole,
+        _ => format!("{whole}.{:0>width$}", scaled % one, width = shown as usize),
+    }
+}
+
+/// A count, in groups of three digits.
+pub(super) fn count(number: u64) -> String {
+    thousands(&number.to_string())
+}
+
+fn thousands(digits: &str) -> String {
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// A percentage with one decimal. Only nothing is 0 %, only all is 100 %.
+pub(super) fn percent(part: i128, whole: i128) -> String {
+    if whole <= 0 {
+        return ABSENT.to_owned();
+    }
+    let rounded = (part.saturating_mul(2_000) + whole).div_euclid(whole.saturating_mul(2));
+    match rounded {
+        _ if part == 0 => "0 %".to_owned(),
+        _ if part == whole => "100 %".to_owned(),
+        0 if part > 0 => "<0.1 %".to_owned(),
+        1_000 if part < whole => ">99.9 %".to_owned(),
+        _ => format!("{}.{} %", rounded / 10, rounded.rem_euclid(10)),
+    }
+}
+
+/// An instant in UTC, to the second.
+pub(super) fn instant(instant: UnixNanos) -> String {
+    let seconds = instant.as_nanos().div_euclid(1_000_000_000);
+    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    let (year, month, day) = civil(days);
+    let (hour, minute) = (second / 3_600, second / 60 % 60);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{:02} UTC", second % 60)
+}
+
+/// Year, month and day of a number of days since the epoch (Howard Hinnant's algorithm: years
+/// begin in March, so that the leap day is the last).
+fn civil(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year + year / 4 - year / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    (year + era * 400 + i64::from(month <= 2), month, day)
+}
+
+/// The first number without a noun's plural, the others with: `1 file`, `2 files`.
+pub(super) fn counted(number: u64, noun: &str) -> String {
+    let plural = match noun {
+        _ if number == 1 => noun.to_owned(),
+        _ if noun.ends_with("ss") => format!("{noun}es"),
+        _ => format!("{noun}s"),
+    };
+    format!("{} {plural}", count(number))
+}
+
+/// How many columns `text` takes.
+pub(super) fn width(text: &str) -> usize {
+    UnicodeWidthStr::width(text)
+}
+
+/// `text` in at most `room` columns: what is too long loses its middle, since paths and names
+/// differ at either end.
+pub(super) fn shorten(text: &str, room: usize) -> String {
+    if width(text) <= room {
+        return text.to_owned();
+    }
+    let room = room.saturating_sub(1);
+    let head = fitting(text.chars(), room.div_ceil(2));
+    let tail = fitting(text.chars().rev(), room / 2);
+    let tail: String = tail.chars().rev().collect();
+    format!("{head}…{tail}")
+}
+
+fn fitting(chars: impl Iterator<Item = char>, room: usize) -> String {
+    let mut used = 0;
+    let fits = |c: &char| {
+        used += c.width().unwrap_or(0);
+        used <= room
+    };
+    chars.take_while(fits).collect()
+}
+
+/// `text` in lines of at most `room` columns.
+pub(super) fn wrap(text: &str, room: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        let word = shorten(word, room);
+        match lines.last_mut() {
+            Some(line) if width(line) + 1 + width(&word) <= room => {
+                line.push(' ');
+                line.push_str(&word);
+            }
+            _ => lines.push(word),
+        }
+    }
+    lines
+}
+
+/// `text` without anything that a terminal or a reader's eye would take for more than text:
+/// control characters, and those that change the direction of what follows or cannot be seen.
+pub(super) fn visible(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() || is_invisible(c) {
+            safe.extend(c.escape_unicode());
+        } else {
+            safe.push(c);
+        }
+    }
+    safe
+}
+
+fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+        | '\u{e0000}'..='\u{e0fff}')
+}

@@ -1,0 +1,58 @@
+//! What is known of all spans together before any trace is rebuilt: mergeable, and the same in
+//! whatever order they come.
+
+use crate::span::{Kind, Spans};
+use crate::units::UnixNanos;
+
+/// Facts of all spans.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// Distinct traces.
+    pub traces: u64,
+    /// First start and last end, each on its own clock.
+    pub window: Option<(UnixNanos, UnixNanos)>,
+    /// CLIENT spans.
+    pub clients: u64,
+    /// CLIENT spans that ended without a word (SEMANTICS §2).
+    pub wordless_clients: u64,
+    /// Span links, which are counted and not followed.
+    pub span_links: u64,
+}
+
+/// Surveys a partition of whole traces.
+pub fn survey(spans: &Spans) -> Facts {
+    let mut facts = Facts::default();
+    let mut traces: Vec<_> = spans.rows.iter().map(|span| span.trace_id).collect();
+    traces.sort_unstable();
+    traces.dedup();
+    facts.traces = traces.len() as u64;
+    for span in &spans.rows {
+        facts.window = wider(facts.window, Some((span.start, span.end)));
+        facts.clients += u64::from(span.kind == Kind::Client);
+        facts.wordless_clients += u64::from(span.flags.is_wordless);
+        facts.span_links += u64::from(span.links);
+    }
+    facts
+}
+
+impl Facts {
+    /// Adds those of another partition.
+    pub fn merge(&mut self, other: &Self) {
+        self.traces += other.traces;
+        self.window = wider(self.window, other.window);
+        self.clients += other.clients;
+        self.wordless_clients += other.wordless_clients;
+        self.span_links += other.span_links;
+    }
+}
+
+type Window = Option<(UnixNanos, UnixNanos)>;
+
+fn wider(one: Window, other: Window) -> Window {
+    match (one, other) {
+        (Some((start, end)), Some((other_start, other_end))) => {
+            Some((start.min(other_start), end.max(other_end)))
+        }
+        (one, other) => one.or(other),
+    }
+}

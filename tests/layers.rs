@@ -1,0 +1,122 @@
+//! Who may import whom (ARCHITECTURE.md), and where outside crates may be used.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Modules by level; a module may use those of lower levels only, and itself.
+const LEVELS: &[&[&str]] = &[
+    &["budget", "config_error", "names", "stats", "units"],
+    &["span"],
+    &["contract", "conventions", "otlp", "tables"],
+    &["distributions", "ingest", "reconstruct", "survey"],
+    &["report"],
+    &["cli"],
+];
+
+/// Within a level, who may use whom.
+const BESIDE: &[(&str, &str)] = &[("budget", "units")];
+
+/// Crates that one place alone may use.
+const FENCED: &[(&str, &str)] = &[
+    ("clap", "cli"),
+    ("console", "cli"),
+    ("indicatif", "cli"),
+    ("flate2", "ingest"),
+    ("statrs", "stats"),
+    ("parquet", "tables"),
+];
+
+fn level(module: &str) -> usize {
+    LEVELS
+        .iter()
+        .position(|modules| modules.contains(&module))
+        .unwrap_or_else(|| panic!("module {module} has no level: add it to the table"))
+}
+
+fn rust_files(dir: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(rust_files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    files
+}
+
+/// The sources with the module that each belongs to.
+fn sources() -> Vec<(PathBuf, String, String)> {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    rust_files(&src)
+        .into_iter()
+        .map(|path| {
+            let first = path.strip_prefix(&src).unwrap().iter().next().unwrap().to_str().unwrap();
+            let module = first.trim_end_matches(".rs").to_owned();
+            let text = fs::read_to_string(&path).unwrap();
+            (path, module, text)
+        })
+        .filter(|(_, module, _)| module != "lib" && module != "main")
+        .collect()
+}
+
+/// The first parts of all `crate::` paths.
+fn imports(text: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for part in text.split("crate::").skip(1) {
+        if let Some(group) = part.strip_prefix('{') {
+            let group = group.split('}').next().unwrap();
+            let names = group.split(',').map(|name| name.trim().split("::").next().unwrap());
+            found.extend(names.filter(|name| !name.is_empty()).map(str::to_owned));
+        } else {
+            let name: String =
+                part.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+            found.insert(name);
+        }
+    }
+    found
+}
+
+#[test]
+fn modules_import_only_from_lower_levels() {
+    let mut wrong = Vec::new();
+    for (path, module, text) in sources() {
+        for used in imports(&text) {
+            let beside = BESIDE.contains(&(module.as_str(), used.as_str()));
+            if used != module && !beside && level(&used) >= level(&module) {
+                wrong.push(format!("{}: {module} uses {used}", path.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn outside_crates_stay_behind_their_fence() {
+    let mut wrong = Vec::new();
+    for (path, module, text) in sources() {
+        for (name, place) in FENCED {
+            let named = [format!("use {name}::"), format!("{name}::")];
+            if module != *place && named.iter().any(|name| text.contains(name.as_str())) {
+                wrong.push(format!("{}: only {place} may use {name}", path.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn files_stay_below_six_hundred_lines() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let long: Vec<String> = [root.join("src"), root.join("tests")]
+        .iter()
+        .flat_map(|dir| rust_files(dir))
+        .map(|path| (fs::read_to_string(&path).unwrap().lines().count(), path))
+        .filter(|(lines, _)| *lines > 600)
+        .map(|(lines, path)| format!("{}: {lines} lines", path.display()))
+        .collect();
+    assert!(long.is_empty(), "{}", long.join("\n"));
+}

@@ -1,0 +1,1 @@
+//! Percentiles, their ranks and their intervals.

@@ -1,0 +1,6 @@
+//! What tests share.
+
+pub mod case_tables;
+pub mod made_tables;
+pub mod raw_span;
+pub mod tables;
