@@ -44,11 +44,8 @@ pub fn parse_toml<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, Conf
 
 /// The key whose value, or whose own name, stands at `byte`.
 fn key_at(text: &str, byte: usize) -> Option<String> {
-    let start = text.get(..byte)?.rfind('\n').map_or(0, |newline| newline + 1);
-    let end = text.get(byte..)?.find('\n').map_or(text.len(), |newline| byte + newline);
     let is_key = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    let before = text.get(start..byte)?;
-    let at = text.get(byte..end)?;
+    let (before, at) = (text.get(..byte)?, text.get(byte..)?);
     // The error stands on the key itself, or somewhere right of its equals sign.
     let own = at.split(|c| !is_key(c)).next().filter(|word| !word.is_empty());
     if let Some(word) = own
@@ -56,6 +53,11 @@ fn key_at(text: &str, byte: usize) -> Option<String> {
     {
         return Some(word.to_owned());
     }
-    let (left, _) = before.rsplit_once('=')?;
+    if before.is_empty() || before.ends_with('\n') {
+        return None;
+    }
+    // A value may go on for several lines; a table's head ends the search.
+    let lines = before.lines().rev().take_while(|line| !line.starts_with('['));
+    let left = lines.filter_map(|line| line.rsplit_once('=')).map(|(left, _)| left).next()?;
     left.trim_end().rsplit(|c| !is_key(c)).next().filter(|word| !word.is_empty()).map(str::to_owned)
 }

@@ -1,6 +1,14 @@
 //! All tests, black box: one binary.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    unreachable_pub,
+    reason = "a test fails by panicking, and its helpers are nobody's interface"
+)]
 
 mod cases;
+mod cli;
 mod conventions;
 mod ingest;
 mod layers;

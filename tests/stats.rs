@@ -1,1 +1,128 @@
 //! Percentiles, their ranks and their intervals.
+
+use dwindle::stats::{Quantile, RankInterval};
+
+/// (thousandths, quantile).
+const QUANTILES: [(usize, Quantile); 9] = [
+    (1, Quantile::P0_1),
+    (10, Quantile::P1),
+    (50, Quantile::P5),
+    (100, Quantile::P10),
+    (500, Quantile::P50),
+    (900, Quantile::P90),
+    (950, Quantile::P95),
+    (990, Quantile::P99),
+    (999, Quantile::P99_9),
+];
+
+/// (quantile, n, lo, hi), summed in exact integers: Σ C(n, k)·pᵏ·(1000 − p)ⁿ⁻ᵏ against 1000ⁿ/40.
+const EXACT: [(Quantile, usize, Option<usize>, Option<usize>); 30] = [
+    (Quantile::P0_1, 1, None, Some(1)),
+    (Quantile::P0_1, 3_687, None, Some(9)),
+    (Quantile::P0_1, 3_688, Some(1), Some(9)),
+    (Quantile::P1, 100, None, Some(4)),
+    (Quantile::P1, 367, None, Some(9)),
+    (Quantile::P1, 368, Some(1), Some(9)),
+    (Quantile::P1, 1_000, Some(4), Some(18)),
+    (Quantile::P5, 1, None, None),
+    (Quantile::P5, 71, None, Some(9)),
+    (Quantile::P5, 72, Some(1), Some(9)),
+    (Quantile::P10, 36, Some(1), Some(8)),
+    (Quantile::P10, 1_000, Some(82), Some(120)),
+    (Quantile::P50, 5, None, None),
+    (Quantile::P50, 6, Some(1), Some(6)),
+    (Quantile::P50, 35, Some(12), Some(24)),
+    (Quantile::P50, 72, Some(28), Some(45)),
+    (Quantile::P50, 1_000, Some(469), Some(532)),
+    (Quantile::P50, 3_687, Some(1_784), Some(1_904)),
+    (Quantile::P90, 35, Some(28), None),
+    (Quantile::P90, 36, Some(29), Some(36)),
+    (Quantile::P90, 368, Some(320), Some(343)),
+    (Quantile::P95, 71, Some(63), None),
+    (Quantile::P95, 72, Some(64), Some(72)),
+    (Quantile::P95, 1_000, Some(936), Some(964)),
+    (Quantile::P99, 1, Some(1), None),
+    (Quantile::P99, 367, Some(359), None),
+    (Quantile::P99, 368, Some(360), Some(368)),
+    (Quantile::P99, 1_000, Some(983), Some(997)),
+    (Quantile::P99_9, 3_687, Some(3_679), None),
+    (Quantile::P99_9, 3_688, Some(3_680), Some(3_688)),
+];
+
+/// (quantile, n, lo, hi), summed with 60 decimal digits.
+const LARGE: [(Quantile, usize, usize, usize); 6] = [
+    (Quantile::P50, 100_000, 49_690, 50_311),
+    (Quantile::P1, 100_000, 939, 1_063),
+    (Quantile::P99_9, 2_000_000, 1_997_912, 1_998_088),
+    (Quantile::P50, 2_000_000, 998_614, 1_001_387),
+    (Quantile::P50, 10_000_000, 4_996_901, 5_003_100),
+    (Quantile::P99, 10_000_000, 9_899_383, 9_900_617),
+];
+
+#[test]
+fn the_rank_is_the_ceiling_of_p_times_n() {
+    for (thousandths, quantile) in QUANTILES {
+        for n in 1..=2_000 {
+            let rank = (thousandths * n).div_ceil(1_000);
+            assert_eq!(quantile.rank(n), Some(rank), "{quantile} of {n}");
+        }
+    }
+    assert_eq!(Quantile::P99.rank(usize::MAX), Some(usize::MAX / 100 * 99 + 15));
+}
+
+#[test]
+fn an_empty_sample_has_no_percentile() {
+    assert_eq!(Quantile::P50.rank(0), None);
+    assert_eq!(Quantile::P50.interval(0), RankInterval { lo: None, hi: None });
+}
+
+#[test]
+fn intervals_equal_those_summed_exactly() {
+    for (quantile, n, lo, hi) in EXACT {
+        assert_eq!(quantile.interval(n), RankInterval { lo, hi }, "{quantile} of {n}");
+    }
+}
+
+#[test]
+fn intervals_of_large_samples_keep_their_precision() {
+    for (quantile, n, lo, hi) in LARGE {
+        let expected = RankInterval { lo: Some(lo), hi: Some(hi) };
+        assert_eq!(quantile.interval(n), expected, "{quantile} of {n}");
+    }
+}
+
+#[test]
+fn an_interval_holds_the_rank_of_its_percentile() {
+    for (_, quantile) in QUANTILES {
+        for n in 1..=1_500 {
+            let (rank, interval) = (quantile.rank(n), quantile.interval(n));
+            assert!(interval.lo <= rank, "{quantile} of {n}");
+            assert!(interval.hi.is_none_or(|hi| Some(hi) >= rank && hi <= n), "{quantile} of {n}");
+        }
+    }
+}
+
+#[test]
+fn the_least_samples_are_those_of_the_definitions() {
+    let least = QUANTILES.map(|(_, quantile)| quantile.least_sample());
+    assert_eq!(least, [3_688, 368, 72, 36, 6, 36, 72, 368, 3_688]);
+}
+
+#[test]
+fn below_the_least_sample_the_interval_is_open_on_the_outer_side() {
+    for (thousandths, quantile) in QUANTILES {
+        let least = quantile.least_sample();
+        let outer = |n: usize| match quantile.interval(n) {
+            RankInterval { hi, .. } if thousandths >= 500 => hi,
+            RankInterval { lo, .. } => lo,
+        };
+        assert_eq!(outer(least - 1), None, "{quantile}");
+        assert!(outer(least).is_some(), "{quantile}");
+    }
+}
+
+#[test]
+fn percentiles_are_named_as_people_write_them() {
+    let names = QUANTILES.map(|(_, quantile)| quantile.to_string());
+    assert_eq!(names, ["p0.1", "p1", "p5", "p10", "p50", "p90", "p95", "p99", "p99.9"]);
+}

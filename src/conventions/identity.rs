@@ -21,10 +21,12 @@ const HTTP_UNREPEATABLE: &[&str] = &["POST", "PATCH"];
 const DATABASE_SIDE_EFFECTS: &[&str] =
     &["INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE", "UPSERT"];
 
+/// A fact as text.
 fn text<'a>(found: &Found<'a>, fact: Fact) -> Option<Cow<'a, str>> {
     found.fact(fact).and_then(text_of)
 }
 
+/// The first of several facts that is there.
 fn first_text<'a>(found: &Found<'a>, facts: &[Fact]) -> Option<Cow<'a, str>> {
     facts.iter().find_map(|&fact| text(found, fact))
 }
@@ -64,6 +66,7 @@ fn rpc_method<'a>(found: &Found<'a>) -> Option<Cow<'a, str>> {
     }
 }
 
+/// What stands after the host in a URL.
 fn path_and_query<'a>(found: &Found<'a>) -> Option<Cow<'a, str>> {
     let path = text(found, Fact::UrlPath)?;
     match text(found, Fact::UrlQuery) {
@@ -80,6 +83,7 @@ pub(super) fn peer_service<'a>(found: &Found<'a>) -> Option<Cow<'a, str>> {
         .or_else(|| text(found, Fact::RpcService))
 }
 
+/// The address, unless it is a number.
 fn without_ip(address: Cow<'_, str>) -> Cow<'_, str> {
     let bare = address.trim_start_matches('[').trim_end_matches(']');
     if bare.parse::<IpAddr>().is_ok() || address.parse::<SocketAddr>().is_ok() {
@@ -129,6 +133,7 @@ fn changes_database(found: &Found<'_>) -> bool {
     })
 }
 
+/// Whether `word` is one of `words`, whatever its case.
 fn is_one_of(word: &str, words: &[&str]) -> bool {
     words.iter().any(|known| known.eq_ignore_ascii_case(word))
 }

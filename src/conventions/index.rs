@@ -6,11 +6,16 @@ use rustc_hash::FxHashMap;
 use super::facts::Fact;
 use super::pattern::{NamePattern, Spellings};
 use super::raw::{RawSpan, Value};
+use super::reading::{Grammar, mentions_timeout};
 use super::rows::{
-    ExceptionRow, GrantRow, NameMeaning, OrdinalRow, OutcomeRow, QueueRow, Rows, WordRow,
+    ExceptionRow, FactRow, GrantRow, NameMeaning, NameRow, OrdinalRow, OutcomeRow, QueueRow, Rows,
+    WordRow,
 };
 use super::seen::Seen;
 use crate::units::UnixNanos;
+
+/// Between the ids of the rows that name one key.
+const RULE_SEPARATOR: &str = ", ";
 
 /// Where a key stands: `rank` orders all keys of a section, `row` is the row that names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,42 +27,68 @@ pub(super) struct Place {
 /// What a key or an event is looked up for.
 #[derive(Clone, Copy, Debug)]
 enum Use {
+    /// A fact; of its keys the one with the smallest number counts.
     Fact(Fact, usize),
+    /// Time given, or the bound of a try.
     Grant(Place),
+    /// The number of a try.
     Ordinal(Place),
+    /// Time in a queue before the span.
     Queue(Place),
+    /// How the span ended.
     Outcome(Place),
+    /// An event up to which the span only waited.
     WaitUntil,
 }
 
 /// All uses of a key or an event.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Meaning {
+    /// What it is called where it is counted.
+    counted_as: String,
     /// The rules to count it under; empty if it is not counted.
     rule: String,
+    /// Every span of a web client has a URL: one is evidence only if it speaks of a timeout.
+    is_url: bool,
     uses: Vec<Use>,
 }
 
 impl Meaning {
-    fn add(&mut self, rule: Option<&str>, found_use: Option<Use>) {
-        if let Some(rule) = rule
-            && !self.rule.split(", ").any(|known| known == rule)
-        {
+    /// No use yet.
+    fn new(counted_as: String) -> Self {
+        Self { counted_as, rule: String::new(), is_url: false, uses: Vec::new() }
+    }
+
+    /// Adds a use, if any, by the row `rule`.
+    fn add(&mut self, rule: &str, found_use: Option<Use>) {
+        if !self.rule.split(RULE_SEPARATOR).any(|known| known == rule) {
             if !self.rule.is_empty() {
-                self.rule.push_str(", ");
+                self.rule.push_str(RULE_SEPARATOR);
             }
             self.rule.push_str(rule);
         }
         self.uses.extend(found_use);
     }
+
+    /// Whether meeting it with this value is to be counted.
+    fn counts(&self, value: HitValue<'_>) -> bool {
+        let is_evidence = match value {
+            HitValue::Attribute(value) => !self.is_url || mentions_timeout(value),
+            HitValue::Event(_) => true,
+        };
+        is_evidence && !self.rule.is_empty()
+    }
 }
 
+/// Meanings by key or name.
 type Meanings = FxHashMap<Box<str>, Meaning>;
 
 /// The conventions, ready for looking up.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Index {
+    /// By attribute key, in lower case.
     keys: Meanings,
+    /// By event name.
     events: Meanings,
     /// The attributes of events that grant rows ask for, by event name.
     event_keys: FxHashMap<Box<str>, Meanings>,
@@ -77,13 +108,17 @@ pub(super) struct Hit<'a> {
     pub(super) place: Place,
     /// The key as the span has it; the event's name for an event.
     pub(super) key: &'a str,
+    /// What it is called where it is counted.
+    pub(super) counted_as: &'a str,
     pub(super) value: HitValue<'a>,
 }
 
 /// What was found there.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum HitValue<'a> {
+    /// A value.
     Attribute(&'a Value<'a>),
+    /// An event, and when it happened.
     Event(Option<UnixNanos>),
 }
 
@@ -97,6 +132,7 @@ pub(super) struct Found<'a> {
     pub(super) outcomes: Vec<Hit<'a>>,
     /// The latest event up to which the span only waited.
     pub(super) waited_until: Option<UnixNanos>,
+    /// There is any `rpc.*` attribute.
     pub(super) has_rpc: bool,
 }
 
@@ -106,8 +142,9 @@ impl<'a> Found<'a> {
         self.facts.get(fact as usize).copied().flatten().map(|(_, value)| value)
     }
 
-    fn add(&mut self, found_use: Use, key: &'a str, value: HitValue<'a>) {
-        let hit = |place| Hit { place, key, value };
+    /// Notes what was found under `key`.
+    fn add(&mut self, found_use: Use, key: &'a str, counted_as: &'a str, value: HitValue<'a>) {
+        let hit = |place| Hit { place, key, counted_as, value };
         match (found_use, value) {
             (Use::Fact(fact, rank), HitValue::Attribute(value)) => {
                 if let Some(slot) = self.facts.get_mut(fact as usize)
@@ -145,77 +182,54 @@ impl<'a> Found<'a> {
 fn says_something(value: &Value<'_>) -> bool {
     match value {
         Value::Text(text) => !text.is_empty(),
-        Value::List(values) => values.first().is_some_and(says_something_single),
+        Value::List(values) => values
+            .first()
+            .is_some_and(|first| !matches!(first, Value::List(_)) && says_something(first)),
         Value::Other => false,
         Value::Int(_) | Value::Double(_) | Value::Bool(_) => true,
     }
-}
-
-/// As [`says_something`] for a member of a list, which is no list.
-fn says_something_single(value: &Value<'_>) -> bool {
-    !matches!(value, Value::List(_) | Value::Other)
-        && !matches!(value, Value::Text(text) if text.is_empty())
 }
 
 impl Index {
     /// Turns `rows` round.
     pub(super) fn new(rows: Rows) -> Self {
         let mut index = Self::default();
-        for row in &rows.fact {
-            let spellings = spellings(&row.keys).enumerate();
-            for (rank, key) in spellings {
-                let found_use = Some(Use::Fact(row.fact, rank));
-                index.keys.entry(key.into()).or_default().add(row.id.as_deref(), found_use);
-            }
-        }
+        index.add_facts(&rows.fact);
         index.add_grants(&rows.grant);
         let mut places = Places::default();
         for (at, row) in rows.ordinal.iter().enumerate() {
             for key in spellings(&row.keys) {
-                add(&mut index.keys, key, &row.id, Some(Use::Ordinal(places.next(at))));
+                index.key(key).add(&row.id, Some(Use::Ordinal(places.next(at))));
             }
         }
         for (at, row) in rows.queue.iter().enumerate() {
             for key in spellings(&row.keys) {
-                add(&mut index.keys, key, &row.id, Some(Use::Queue(places.next(at))));
+                index.key(key).add(&row.id, Some(Use::Queue(places.next(at))));
             }
             // The earliest event counts, whichever it is.
             let place = places.next(at);
             for event in &row.events {
-                add(&mut index.events, event, &row.id, Some(Use::Queue(place)));
+                index.event(event).add(&row.id, Some(Use::Queue(place)));
             }
         }
         for (at, row) in rows.outcome.iter().enumerate() {
             for key in spellings(&row.keys) {
-                add(&mut index.keys, key, &row.id, Some(Use::Outcome(places.next(at))));
+                index.key(key).add(&row.id, Some(Use::Outcome(places.next(at))));
             }
             for event in &row.events {
-                add(&mut index.events, event, &row.id, Some(Use::Outcome(places.next(at))));
+                index.event(event).add(&row.id, Some(Use::Outcome(places.next(at))));
             }
         }
         for row in &rows.inside {
             for event in &row.events {
-                add(&mut index.events, event, &row.id, Some(Use::WaitUntil));
+                index.event(event).add(&row.id, Some(Use::WaitUntil));
             }
         }
         for row in &rows.noted {
-            for key in spellings(&row.keys) {
-                add(&mut index.keys, key, &row.id, None);
-            }
-            for event in &row.events {
-                add(&mut index.events, event, &row.id, None);
-            }
+            spellings(&row.keys).for_each(|key| index.key(key).add(&row.id, None));
+            row.events.iter().for_each(|event| index.event(event).add(&row.id, None));
         }
-        for row in rows.name {
-            for pattern in row.names {
-                match pattern.exact() {
-                    Some(name) => {
-                        index.names.entry(name.into()).or_insert(row.means);
-                    }
-                    None => index.starred_names.push((pattern, row.means)),
-                }
-            }
-        }
+        index.add_names(rows.name);
         index.grants = rows.grant;
         index.ordinals = rows.ordinal;
         index.queues = rows.queue;
@@ -225,17 +239,62 @@ impl Index {
         index
     }
 
+    /// Facts are counted only where their row has an id.
+    fn add_facts(&mut self, rows: &[FactRow]) {
+        for row in rows {
+            for (rank, key) in spellings(&row.keys).enumerate() {
+                let meaning = self.key(key);
+                match &row.id {
+                    Some(id) => meaning.add(id, Some(Use::Fact(row.fact, rank))),
+                    None => meaning.uses.push(Use::Fact(row.fact, rank)),
+                }
+            }
+        }
+    }
+
+    /// Grant rows look at attributes of spans, or of the event that they name.
     fn add_grants(&mut self, rows: &[GrantRow]) {
         let mut places = Places::default();
         for (at, row) in rows.iter().enumerate() {
-            let keys = match &row.event {
-                Some(event) => self.event_keys.entry(event.as_str().into()).or_default(),
-                None => &mut self.keys,
-            };
             for key in spellings(&row.keys) {
-                add(keys, key, &row.id, Some(Use::Grant(places.next(at))));
+                let meaning = match &row.event {
+                    Some(event) => self.event_key(event, key),
+                    None => self.key(key),
+                };
+                meaning.is_url |= row.read == Grammar::UrlTimeout;
+                meaning.add(&row.id, Some(Use::Grant(places.next(at))));
             }
         }
+    }
+
+    /// Whole names are looked up, those with a star tried one by one.
+    fn add_names(&mut self, rows: Vec<NameRow>) {
+        for row in rows {
+            for pattern in row.names {
+                match pattern.exact() {
+                    Some(name) => {
+                        self.names.entry(name.into()).or_insert(row.means);
+                    }
+                    None => self.starred_names.push((pattern, row.means)),
+                }
+            }
+        }
+    }
+
+    /// The meaning of an attribute.
+    fn key(&mut self, key: &str) -> &mut Meaning {
+        self.keys.entry(key.into()).or_insert_with(|| Meaning::new(key.to_owned()))
+    }
+
+    /// The meaning of an event.
+    fn event(&mut self, name: &str) -> &mut Meaning {
+        self.events.entry(name.into()).or_insert_with(|| Meaning::new(format!("event {name}")))
+    }
+
+    /// The meaning of an event's attribute.
+    fn event_key(&mut self, name: &str, key: &str) -> &mut Meaning {
+        let keys = self.event_keys.entry(name.into()).or_default();
+        keys.entry(key.into()).or_insert_with(|| Meaning::new(format!("event {name}: {key}")))
     }
 
     /// What the name of a span says of it, and its number if it has one.
@@ -284,19 +343,16 @@ struct Places {
 }
 
 impl Places {
+    /// The place of the next key, which is one of `row`.
     fn next(&mut self, row: usize) -> Place {
         self.rank += 1;
         Place { rank: self.rank, row }
     }
 }
 
-fn add(meanings: &mut Meanings, key: &str, rule: &str, found_use: Option<Use>) {
-    meanings.entry(key.into()).or_default().add(Some(rule), found_use);
-}
-
 /// Adds what `key` means to `found`, and counts it.
 fn look_up<'a>(
-    meanings: &Meanings,
+    meanings: &'a Meanings,
     key: &'a str,
     value: HitValue<'a>,
     found: &mut Found<'a>,
@@ -304,17 +360,15 @@ fn look_up<'a>(
 ) {
     let known = if key.bytes().any(|byte| byte.is_ascii_uppercase()) {
         // An event's name is looked up as it is, a key in lower case.
-        meanings
-            .get_key_value(key)
-            .or_else(|| meanings.get_key_value(key.to_ascii_lowercase().as_str()))
+        meanings.get(key).or_else(|| meanings.get(key.to_ascii_lowercase().as_str()))
     } else {
-        meanings.get_key_value(key)
+        meanings.get(key)
     };
-    let Some((known_key, meaning)) = known else { return };
-    if !meaning.rule.is_empty() {
-        seen.met(known_key, &meaning.rule);
+    let Some(meaning) = known else { return };
+    if meaning.counts(value) {
+        seen.met(&meaning.counted_as, &meaning.rule);
     }
     for &found_use in &meaning.uses {
-        found.add(found_use, key, value);
+        found.add(found_use, key, &meaning.counted_as, value);
     }
 }

@@ -5,7 +5,7 @@ use super::index::{Found, Hit, HitValue, Index};
 use super::pattern::Spellings;
 use super::raw::{RawSpan, Status, Value};
 use super::reading::{text_of, whole_number};
-use super::rows::OutcomeRow;
+use super::rows::{Expected, OutcomeRow};
 use crate::span::{Kind, Outcome};
 
 /// The event that tells an exception.
@@ -29,6 +29,7 @@ pub(super) fn http_status(found: &Found<'_>) -> Option<u16> {
     whole_number(found.fact(Fact::HttpStatus)?).and_then(|status| u16::try_from(status).ok())
 }
 
+/// Whether the HTTP status is a failure; what a client did wrong is none of its server's.
 fn http_failed(kind: Kind, found: &Found<'_>) -> bool {
     let least = if kind == Kind::Client { 400 } else { 500 };
     http_status(found).is_some_and(|status| least <= status)
@@ -36,11 +37,7 @@ fn http_failed(kind: Kind, found: &Found<'_>) -> bool {
 
 /// What a gRPC status says, as number or in any of the spellings in use; `None` for OK.
 fn grpc_outcome(status: &Value<'_>) -> Option<Outcome> {
-    let code = match status {
-        Value::Int(code) => Some(*code),
-        _ => whole_number(status),
-    };
-    if let Some(code) = code {
+    if let Some(code) = whole_number(status) {
         return match code {
             0 => None,
             1 => Some(Outcome::Cancelled),
@@ -70,11 +67,12 @@ fn marked(index: &Index, found: &Found<'_>, hit: &Hit<'_>) -> Option<Outcome> {
     (speaks && is_about(row, found)).then_some(row.means)
 }
 
-fn is_one_of(value: &Value<'_>, expected: &[String]) -> bool {
-    let is_expected = |part: &str| expected.iter().any(|text| text.eq_ignore_ascii_case(part));
+/// Whether the value, or a part of it between commas, is expected.
+fn is_one_of(value: &Value<'_>, expected: &Expected) -> bool {
+    let texts = &expected.texts;
+    let is_expected = |part: &str| texts.iter().any(|text| text.eq_ignore_ascii_case(part));
     match value {
-        // The common case, HTTP status codes, without making a text of every number.
-        Value::Int(number) => expected.iter().any(|text| text.parse() == Ok(*number)),
+        Value::Int(number) => expected.numbers.contains(number),
         _ => text_of(value).is_some_and(|text| text.split(',').map(str::trim).any(is_expected)),
     }
 }
@@ -121,6 +119,7 @@ fn described(index: &Index, raw: &RawSpan<'_>, found: &Found<'_>) -> Option<Outc
     by_type.map(|row| row.means).or_else(|| by_word().map(|row| row.means))
 }
 
+/// Whether `test` holds for any spelling.
 fn any(spellings: &[Spellings], mut test: impl FnMut(&str) -> bool) -> bool {
     spellings.iter().flat_map(|spellings| &spellings.0).any(|text| test(text))
 }

@@ -75,52 +75,69 @@ pub(super) fn read(grammar: Grammar, value: &Value<'_>) -> Result<Option<Reading
 /// A single value: captured headers come as lists of one, as JSON text, or joined by commas.
 #[derive(Clone, Copy)]
 enum Scalar<'a> {
+    /// Text.
     Text(&'a str),
+    /// A whole number.
     Int(i64),
+    /// Any other number.
     Double(f64),
+    /// What no grammar reads.
     Other,
 }
 
+/// Visits at least one scalar; of lists within lists, none of theirs.
 fn for_each_scalar(value: &Value<'_>, has_commas: bool, visit: &mut impl FnMut(Scalar<'_>)) {
     match value {
-        Value::List(values) => values.iter().for_each(|value| match value {
-            Value::Text(text) => for_each_in_text(text, has_commas, visit),
-            Value::Int(number) => visit(Scalar::Int(*number)),
-            Value::Double(number) => visit(Scalar::Double(*number)),
-            // A list may hold nothing in one of its places.
-            Value::Other => {}
-            Value::Bool(_) | Value::List(_) => visit(Scalar::Other),
-        }),
+        Value::List(values) if !values.is_empty() => {
+            for value in values {
+                match value {
+                    Value::List(_) => visit(Scalar::Other),
+                    single => for_each_in_single(single, has_commas, visit),
+                }
+            }
+        }
         Value::Text(text) if text.starts_with('[') => {
             match serde_json::from_str::<Vec<serde_json::Value>>(text) {
                 Ok(values) => {
-                    for value in values {
-                        match value {
-                            serde_json::Value::Null => {}
-                            serde_json::Value::String(text) => {
-                                for_each_in_text(&text, has_commas, visit);
-                            }
-                            serde_json::Value::Number(number) => visit(
-                                number
-                                    .as_i64()
-                                    .map(Scalar::Int)
-                                    .or_else(|| number.as_f64().map(Scalar::Double))
-                                    .unwrap_or(Scalar::Other),
-                            ),
-                            _ => visit(Scalar::Other),
-                        }
+                    for value in &values {
+                        for_each_in_json(value, has_commas, visit);
                     }
                 }
                 Err(_) => for_each_in_text(text, has_commas, visit),
             }
         }
-        Value::Text(text) => for_each_in_text(text, has_commas, visit),
-        Value::Int(number) => visit(Scalar::Int(*number)),
-        Value::Double(number) => visit(Scalar::Double(*number)),
-        Value::Bool(_) | Value::Other => visit(Scalar::Other),
+        single => for_each_in_single(single, has_commas, visit),
     }
 }
 
+/// As [`for_each_scalar`] for a value that is no list.
+fn for_each_in_single(value: &Value<'_>, has_commas: bool, visit: &mut impl FnMut(Scalar<'_>)) {
+    match value {
+        Value::Text(text) => for_each_in_text(text, has_commas, visit),
+        Value::Int(number) => visit(Scalar::Int(*number)),
+        Value::Double(number) => visit(Scalar::Double(*number)),
+        Value::Bool(_) | Value::List(_) | Value::Other => visit(Scalar::Other),
+    }
+}
+
+/// As [`for_each_scalar`] for a member of a list that was written as JSON text.
+fn for_each_in_json(
+    value: &serde_json::Value,
+    has_commas: bool,
+    visit: &mut impl FnMut(Scalar<'_>),
+) {
+    match value {
+        serde_json::Value::String(text) => for_each_in_text(text, has_commas, visit),
+        serde_json::Value::Number(number) => visit(match (number.as_i64(), number.as_f64()) {
+            (Some(number), _) => Scalar::Int(number),
+            (None, Some(number)) => Scalar::Double(number),
+            (None, None) => Scalar::Other,
+        }),
+        _ => visit(Scalar::Other),
+    }
+}
+
+/// A text, or its parts where several values were joined.
 fn for_each_in_text(text: &str, has_commas: bool, visit: &mut impl FnMut(Scalar<'_>)) {
     if has_commas {
         text.split(',').for_each(|part| visit(Scalar::Text(part.trim())));
@@ -129,6 +146,7 @@ fn for_each_in_text(text: &str, has_commas: bool, visit: &mut impl FnMut(Scalar<
     }
 }
 
+/// As [`read`] for one value.
 fn read_scalar(grammar: Grammar, scalar: Scalar<'_>) -> Result<Option<Reading>, Unparsed> {
     let text = match scalar {
         Scalar::Text(text) => Some(text),
@@ -252,6 +270,7 @@ fn go_duration(text: &str) -> Option<Reading> {
         .map(|nanos| Reading::Length(if is_negative { -nanos } else { nanos }))
 }
 
+/// A date.
 fn instant(text: &str) -> Option<Reading> {
     instant::parse(text).map(Reading::Instant)
 }
@@ -276,14 +295,23 @@ fn parameter<'a>(text: &'a str, separator: char, name: &str) -> Option<&'a str> 
 
 /// One of the hard and the soft limit in seconds, either of which may be nothing.
 fn time_limit(scalar: Scalar<'_>) -> Result<Option<Reading>, Unparsed> {
-    if let Scalar::Text(text) = scalar {
-        let text = text.trim_matches(|c: char| c.is_whitespace() || "()[]'\"".contains(c));
-        return match text {
-            "" | "None" | "null" => Ok(None),
-            _ => number(Scalar::Text(text), NANOS_PER_SECOND).map(Some).ok_or(Unparsed),
-        };
-    }
+    let scalar = match scalar {
+        Scalar::Text(text) => {
+            let is_frame = |c: char| c.is_whitespace() || "()[]'\"".contains(c);
+            match text.trim_matches(is_frame) {
+                "" | "None" | "null" => return Ok(None),
+                number => Scalar::Text(number),
+            }
+        }
+        Scalar::Other => return Ok(None),
+        number => number,
+    };
     number(scalar, NANOS_PER_SECOND).map(Some).ok_or(Unparsed)
+}
+
+/// Whether a URL may say `timeout=` or `timeoutSeconds=`.
+pub(super) fn mentions_timeout(url: &Value<'_>) -> bool {
+    matches!(url, Value::Text(url) if url.contains("timeout"))
 }
 
 /// `timeout=34s` or `timeoutSeconds=34` in the query of a URL, or in a bare query.
@@ -326,15 +354,25 @@ pub(super) fn sdk_attempt(value: &Value<'_>) -> Result<Option<i64>, Unparsed> {
         .map_or(Ok(None), |number| number.parse().map(Some).map_err(|_| Unparsed))
 }
 
-/// A whole number, as number or text.
+/// A whole number, as number or text; of several the smallest.
 pub(super) fn whole_number(value: &Value<'_>) -> Option<i64> {
-    let mut found = None;
+    let mut smallest: Option<i64> = None;
     for_each_scalar(value, true, &mut |scalar| {
-        if let Some(Reading::Number(number)) = number(scalar, 1) {
-            found = Some(found.map_or(number, |least: i64| least.min(number)));
-        }
+        let number = match scalar {
+            Scalar::Int(number) => Some(number),
+            Scalar::Text(text) => text.trim().parse().ok(),
+            Scalar::Double(number) => whole_double(number),
+            Scalar::Other => None,
+        };
+        smallest = smallest.map_or(number, |least| Some(number.map_or(least, |n| n.min(least))));
     });
-    found
+    smallest
+}
+
+/// The number, if it has no fraction: then rounding it down and up gives the same.
+fn whole_double(number: f64) -> Option<i64> {
+    let (down, up) = (double_times(number, 1)?, -double_times(-number, 1)?);
+    if down == up { i64::try_from(down).ok() } else { None }
 }
 
 /// The value as text, the first where there are several; `None` where there is nothing to read.

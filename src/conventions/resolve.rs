@@ -115,6 +115,7 @@ fn kind_of(kind: Kind, name: Option<NameMeaning>, is_try: bool) -> Kind {
     }
 }
 
+/// The yes-or-no facts.
 fn flags(
     raw: &RawSpan<'_>,
     kind: Kind,
@@ -145,10 +146,12 @@ fn flags(
     }
 }
 
+/// Whether the row counts on spans of this name.
 fn is_of_name(row: &OrdinalRow, raw: &RawSpan<'_>) -> bool {
     row.name.as_ref().is_none_or(|name| *name == raw.name)
 }
 
+/// The number of the try that `value` tells.
 fn ordinal_of(row: &OrdinalRow, value: &Value<'_>) -> Result<Option<i32>, Unparsed> {
     let number = match row.read {
         OrdinalGrammar::Count => Some(whole_number(value).ok_or(Unparsed)?),
@@ -159,25 +162,23 @@ fn ordinal_of(row: &OrdinalRow, value: &Value<'_>) -> Result<Option<i32>, Unpars
     ordinal.filter(|&ordinal| FIRST_ORDINAL <= ordinal).map(Some).ok_or(Unparsed)
 }
 
+/// The time in a queue that `value` tells.
 fn queue_of(
     row: &QueueRow,
     value: &Value<'_>,
     start: UnixNanos,
 ) -> Result<Option<Nanos>, Unparsed> {
-    match read(row.read, value)? {
-        None => Ok(None),
+    let queued = match read(row.read, value)? {
+        None => return Ok(None),
         Some(Reading::Instant(since)) => {
             let queued = start - since;
             // Out of range it is a wrong clock rather than a value badly written.
-            Ok((Nanos::ZERO..=MAX_QUEUE).contains(&queued).then_some(queued))
+            return Ok((Nanos::ZERO..=MAX_QUEUE).contains(&queued).then_some(queued));
         }
-        Some(Reading::Length(queued)) => {
-            Some(queued).filter(|&queued| Nanos::ZERO <= queued).map(Some).ok_or(Unparsed)
-        }
-        Some(Reading::Number(nanos)) => {
-            length(nanos).filter(|&queued| Nanos::ZERO <= queued).map(Some).ok_or(Unparsed)
-        }
-    }
+        Some(Reading::Number(nanos)) => length(nanos),
+        Some(Reading::Length(queued)) => Some(queued),
+    };
+    queued.filter(|&queued| Nanos::ZERO <= queued).map(Some).ok_or(Unparsed)
 }
 
 /// The value; a failure is counted under the key of `hit`.
@@ -187,16 +188,18 @@ fn counting_unparsed<T>(
     seen: &mut Seen,
 ) -> Option<T> {
     value.unwrap_or_else(|Unparsed| {
-        seen.unparsed(hit.key);
+        seen.unparsed(hit.counted_as);
         None
     })
 }
 
-/// What is asked of the grant rows.
+/// A span of which times are asked, with what their conditions depend on.
 struct Asked<'a> {
     conventions: &'a Conventions,
     raw: &'a RawSpan<'a>,
+    /// The kind after conventions.
     kind: Kind,
+    /// The start less the time queued before.
     arrival: UnixNanos,
 }
 
@@ -223,15 +226,26 @@ impl Asked<'_> {
         seen: &mut Seen,
         is_wanted: impl Fn(&GrantRow) -> bool,
     ) -> Option<(&GrantRow, &'f str, (Nanos, GrantKind))> {
-        found.grants.iter().find_map(|hit| {
+        let mut failed: Vec<&str> = Vec::new();
+        let first = found.grants.iter().find_map(|hit| {
             let row = self.conventions.index.grants.get(hit.place.row)?;
             let HitValue::Attribute(value) = hit.value else { return None };
             if !is_wanted(row) || !self.holds(row) {
                 return None;
             }
-            let time = counting_unparsed(self.time(row, value), hit, seen)?;
+            let time = self.time(row, value).unwrap_or_else(|Unparsed| {
+                failed.push(hit.counted_as);
+                None
+            })?;
             Some((row, hit.key, time))
-        })
+        });
+        // Several rows may have asked for one value; it is one failure.
+        failed.sort_unstable();
+        failed.dedup();
+        for key in failed {
+            seen.unparsed(key);
+        }
+        first
     }
 
     /// Whether the conditions of a row hold on this span.

@@ -13,9 +13,13 @@ use crate::span::{Kind, Outcome};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum TimeKind {
+    /// Already reduced by the time spent upstream.
     Remaining,
+    /// A configured time.
     Full,
+    /// An instant.
     Absolute,
+    /// The bound of one try: no grant.
     PerTry,
 }
 
@@ -23,8 +27,11 @@ pub(super) enum TimeKind {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Side {
+    /// The half that receives.
     Server,
+    /// The half that sends.
     Client,
+    /// Either.
     #[default]
     Any,
 }
@@ -44,7 +51,9 @@ impl Side {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Anchor {
+    /// The span's start: it was measured then.
     Start,
+    /// Before any queue: it came with the request.
     #[default]
     Arrival,
 }
@@ -73,8 +82,10 @@ pub(super) struct GrantRow {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum OrdinalGrammar {
+    /// A whole number.
     #[default]
     Count,
+    /// `attempt=` in the request header of AWS SDKs.
     SdkRequest,
 }
 
@@ -96,10 +107,15 @@ pub(super) struct OrdinalRow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum NameMeaning {
+    /// The span only waits.
     Wait,
+    /// One try of a call.
     Attempt,
+    /// The same, with its number in place of the star.
     NumberedAttempt,
+    /// The sending half of a call.
     Client,
+    /// The receiving half.
     Server,
 }
 
@@ -133,6 +149,21 @@ pub(super) struct InsideRow {
     pub(super) events: Vec<String>,
 }
 
+/// Values that a row waits for; those that are numbers also as such, to compare without a text.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(from = "Vec<String>")]
+pub(super) struct Expected {
+    pub(super) texts: Vec<String>,
+    pub(super) numbers: Vec<i64>,
+}
+
+impl From<Vec<String>> for Expected {
+    fn from(texts: Vec<String>) -> Self {
+        let numbers = texts.iter().filter_map(|text| text.parse().ok()).collect();
+        Self { texts, numbers }
+    }
+}
+
 /// A value that tells how the span ended (O1, O3, O4, O7, O8).
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -142,7 +173,7 @@ pub(super) struct OutcomeRow {
     pub(super) keys: Vec<Spellings>,
     #[serde(default)]
     pub(super) events: Vec<String>,
-    pub(super) is: Option<Vec<String>>,
+    pub(super) is: Option<Expected>,
     #[serde(default)]
     pub(super) systems: Vec<String>,
     #[serde(deserialize_with = "outcome")]
@@ -189,6 +220,7 @@ pub(super) struct NotedRow {
     pub(super) events: Vec<String>,
 }
 
+/// An outcome by its name.
 fn outcome<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Outcome, D::Error> {
     let name = String::deserialize(deserializer)?;
     Outcome::from_name(&name).ok_or_else(|| {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 /// How often each key of the conventions was met, whatever the order of the input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// By key in lower case, or by the name of an event.
+    /// By key in lower case, `event NAME` for an event, `event NAME: KEY` for an event's attribute.
     pub keys: BTreeMap<String, KeyCount>,
 }
 
@@ -14,14 +14,14 @@ pub struct Seen {
 pub struct KeyCount {
     /// The ids of the rows that name the key, in the order in which they are tried.
     pub rule: String,
-    /// How many spans carry it.
+    /// How often it was met.
     pub count: u64,
-    /// On how many of them its value was asked for and could not be read.
+    /// How often its value was asked for and could not be read.
     pub unparsed: u64,
 }
 
 impl Seen {
-    /// Counts one span that carries `key`.
+    /// Counts one meeting with `key`, which the rows `rule` name.
     pub(super) fn met(&mut self, key: &str, rule: &str) {
         if let Some(known) = self.keys.get_mut(key) {
             known.count += 1;
@@ -33,10 +33,7 @@ impl Seen {
 
     /// Counts a value of `key` that could not be read.
     pub(super) fn unparsed(&mut self, key: &str) {
-        // Attribute keys are counted in lower case.
-        let lower = key.to_ascii_lowercase();
-        let counted = if self.keys.contains_key(key) { key } else { &lower };
-        if let Some(known) = self.keys.get_mut(counted) {
+        if let Some(known) = self.keys.get_mut(key) {
             known.unparsed += 1;
         }
     }

@@ -95,14 +95,7 @@ impl Summary {
     }
 
     fn add_request(&mut self, row: &RequestRow, elapsed: Nanos, names: &mut Names<'_>) {
-        let root_end = row.start_unix_ns + row.duration_ns;
-        let late_end = row
-            .budget_at_origin_ns
-            .zip(row.late_wall_ns)
-            .map_or(root_end, |(budget, late)| row.start_unix_ns + budget + late);
-        let end =
-            if row.late_wall_ns > Some(Nanos::ZERO) { root_end.max(late_end) } else { root_end };
-        self.extents.0.push((row.start_unix_ns, end));
+        self.extents.0.push((row.start_unix_ns, last_end(row)));
         self.services.insert(names.get(row.root_service));
 
         let class = self.class(names.get(row.request_class));
@@ -207,6 +200,18 @@ impl Summary {
                 finding.wasted_known += 1;
             }
         }
+    }
+}
+
+/// When the last span of a request ended, as far as its row tells: its root's end, or what lies
+/// beyond the deadline. A request that queued before its root is taken to end that much later.
+fn last_end(row: &RequestRow) -> UnixNanos {
+    let root_end = row.start_unix_ns + row.duration_ns;
+    match (row.budget_at_origin_ns, row.late_wall_ns) {
+        (Some(budget), Some(late)) if late > Nanos::ZERO => {
+            root_end.max(row.start_unix_ns + budget + late)
+        }
+        _ => root_end,
     }
 }
 

@@ -36,7 +36,9 @@ impl Sample {
 
     /// Adds a value where there is one.
     pub fn push_some(&mut self, value: Option<Nanos>) {
-        value.into_iter().for_each(|value| self.push(value));
+        if let Some(value) = value {
+            self.push(value);
+        }
     }
 
     /// How many values there are.

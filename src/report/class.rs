@@ -1,10 +1,10 @@
 //! One request class in detail: where its budget went, and what is wrong with it.
 
 use super::model::{Block, Cell, Column, Layout, Row, Section, Table};
-use super::{Options, hops, percentiles, text, words};
-use crate::distributions::{ClassSummary, FindingSummary, Measure, Place};
+use super::{Options, attempts, hops, percentiles, text, words};
+use crate::distributions::{ClassSummary, FindingSummary, Measure, Name, Place, Sample};
 use crate::stats::Quantile;
-use crate::tables::{BadSide, BlindSpot, Category, DeadlineSource, FindingCode};
+use crate::tables::{BadSide, BlindSpot, Category, DeadlineSource, FindingCode, TerminalOutcome};
 
 /// What is left of the budget on the way in.
 const BUDGETS: [Measure; 3] =
@@ -27,7 +27,9 @@ const OVERGRANTS: [FindingCode; 2] = [FindingCode::TimeoutReset, FindingCode::Ov
 pub(super) fn section(name: &str, class: &ClassSummary, options: &Options) -> Section {
     let is_overgrant = |code: FindingCode| OVERGRANTS.contains(&code);
     let tables = [
-        Some(outcomes(class)),
+        outcomes(class),
+        deadline_sources(class),
+        tried_again(class),
         blind_spots(class),
         Some(times(class)),
         Some(spent(class, options)),
@@ -35,7 +37,7 @@ pub(super) fn section(name: &str, class: &ClassSummary, options: &Options) -> Se
         hops::remaining(class, options),
         hops::entered(class, options),
         hops::queues(class, options),
-        hops::attempts(class, options),
+        attempts::table(class, options),
         late(class),
         hops::grants(class, options),
         findings("overgrants", "Hops given more than was left", class, is_overgrant, options),
@@ -56,73 +58,74 @@ pub(super) fn deadline_range(class: &ClassSummary) -> Cell {
 }
 
 fn headline(class: &ClassSummary) -> String {
-    let mut parts = vec![text::counted(class.requests, "request")];
-    parts.push(match class.with_deadline() {
-        0 => "no deadline".to_owned(),
-        _ => format!("deadline {} ms ({})", deadline_range(class).words("", false), sources(class)),
-    });
-    if class.with_deadline() > 0 {
-        let in_time = Cell::Share(class.completed_in_time, class.with_deadline());
-        parts.push(format!("{} completed in time", in_time.words("", false)));
+    let requests = text::counted(class.requests, "request");
+    if class.with_deadline() == 0 {
+        return format!("{requests} · no deadline");
     }
-    let attempts = [
-        (class.retries, "retry", "retries"),
-        (class.hedges, "hedge", "hedges"),
-        (class.unfundable, "unfunded attempt", "unfunded attempts"),
-        (class.layered, "request retried by two layers", "requests retried by two layers"),
-    ];
-    for (count, one, many) in attempts.into_iter().filter(|(count, ..)| *count > 0) {
-        parts.push(format!("{} {}", text::count(count), if count == 1 { one } else { many }));
-    }
-    parts.join(" · ")
+    let deadline = deadline_range(class).words("", false);
+    let in_time = Cell::Share(class.completed_in_time, class.with_deadline()).words("", false);
+    format!("{requests} · deadline {deadline} ms · {in_time} completed in time")
 }
 
-/// Where the deadlines come from; with counts where from several.
-fn sources(class: &ClassSummary) -> String {
-    let from = |source: DeadlineSource| match source {
-        DeadlineSource::Contract => "contract",
-        DeadlineSource::Declared => "declared on the root span",
-        DeadlineSource::None => "none",
-    };
-    let sources: Vec<String> = match class.deadline_sources.len() {
-        1 => class.deadline_sources.keys().map(|&source| from(source).to_owned()).collect(),
-        _ => {
-            let counted = class.deadline_sources.iter();
-            counted.map(|(&source, &n)| format!("{} {}", text::count(n), from(source))).collect()
-        }
-    };
-    sources.join(", ")
-}
-
-fn outcomes(class: &ClassSummary) -> Table {
-    let row = |(outcome, &count): (&crate::tables::TerminalOutcome, &u64)| {
-        Row::new("outcome", outcome.name(), vec![Cell::Share(count, class.requests)])
-    };
-    Table {
-        id: "outcomes",
-        title: "Outcomes".to_owned(),
+/// Counts on one line; those that are quiet are for machines.
+fn line(
+    (id, title): (&'static str, &str),
+    column: Column,
+    rows: impl Iterator<Item = Row>,
+) -> Option<Table> {
+    let rows: Vec<Row> = rows.collect();
+    (!rows.is_empty()).then(|| Table {
+        id,
+        title: title.to_owned(),
         layout: Layout::Line,
-        columns: vec![Column::new("share", "requests", "")],
-        rows: class.outcomes.iter().map(row).collect(),
+        columns: vec![column],
+        rows,
         ..Table::default()
-    }
+    })
+}
+
+fn shares<'a, N: Copy + 'a>(
+    id: (&'static str, &str),
+    key: &'static str,
+    class: &ClassSummary,
+    counts: impl Iterator<Item = (&'a N, &'a u64)>,
+    name: fn(N) -> &'static str,
+) -> Option<Table> {
+    let row = |(named, &count): (&N, &u64)| {
+        Row::new(key, name(*named), vec![Cell::Share(count, class.requests)])
+    };
+    line(id, Column::new("share", "requests", ""), counts.map(row))
+}
+
+fn outcomes(class: &ClassSummary) -> Option<Table> {
+    let counts = class.outcomes.iter();
+    shares(("outcomes", "Outcomes"), "outcome", class, counts, TerminalOutcome::name)
+}
+
+fn deadline_sources(class: &ClassSummary) -> Option<Table> {
+    let id = ("deadline_sources", "Deadline from");
+    let table = shares(id, "source", class, class.deadline_sources.iter(), DeadlineSource::name);
+    table.filter(|_| class.with_deadline() > 0)
 }
 
 /// What the traces of the class cannot tell. That there is no deadline is said elsewhere, once.
 fn blind_spots(class: &ClassSummary) -> Option<Table> {
     let spots = class.blind_spots.iter().filter(|(spot, _)| **spot != BlindSpot::NoDeadline);
-    let row = |(spot, &count): (&BlindSpot, &u64)| {
-        Row::new("blind_spot", spot.name(), vec![Cell::Share(count, class.requests)])
-    };
-    let rows: Vec<Row> = spots.map(row).collect();
-    (!rows.is_empty()).then(|| Table {
-        id: "blind_spots",
-        title: "Blind spots".to_owned(),
-        layout: Layout::Line,
-        columns: vec![Column::new("share", "requests", "")],
-        rows,
-        ..Table::default()
-    })
+    shares(("blind_spots", "Blind spots"), "blind_spot", class, spots, BlindSpot::name)
+}
+
+fn tried_again(class: &ClassSummary) -> Option<Table> {
+    let counts = [
+        ("retries", "retries", class.retries),
+        ("hedges", "hedges", class.hedges),
+        ("unfunded_attempts", "attempts without enough left", class.unfundable),
+        ("layered_requests", "requests retried by two layers", class.layered),
+    ];
+    let rows = counts.into_iter().map(|(name, label, count)| Row {
+        is_quiet: count == 0,
+        ..Row::new("kind", name, vec![Cell::Count(count)]).labelled(label)
+    });
+    line(("tried_again", "Tried again"), Column::new("count", "count", ""), rows)
 }
 
 fn measure_table(
@@ -133,7 +136,7 @@ fn measure_table(
 ) -> Table {
     let known =
         || measures.iter().filter_map(|measure| Some((measure, class.measures.get(measure)?)));
-    let row = |(&measure, sample): (&Measure, &crate::distributions::Sample)| Row {
+    let row = |(&measure, sample): (&Measure, &Sample)| Row {
         measure: measure.name(),
         ..Row::new("measure", measure.name(), percentiles::cells(side, &sample.sorted()))
             .labelled(words::measure(measure))
@@ -164,50 +167,62 @@ fn times(class: &ClassSummary) -> Table {
     measure_table(("time", "Time"), class, &TIMES, side)
 }
 
-/// Where the time went, as a share of the budgets where every request has one.
+/// What time on the path is a share of.
+struct Basis {
+    title: &'static str,
+    head: &'static str,
+    measure: &'static str,
+    whole_ns: i128,
+}
+
+impl Basis {
+    /// The budgets where every request has one, else what had passed.
+    fn of(class: &ClassSummary) -> Self {
+        if class.with_deadline() == class.requests {
+            Self {
+                title: "Where the budget went: own time on the consumption path",
+                head: "of budget",
+                measure: "share_of_budget",
+                whole_ns: class.measure(Measure::BudgetAtOrigin).sum(),
+            }
+        } else {
+            Self {
+                title: "Where the time went: own time on the consumption path",
+                head: "of elapsed",
+                measure: "share_of_elapsed",
+                whole_ns: class.measure(Measure::Elapsed).sum(),
+            }
+        }
+    }
+}
+
+/// Where the time from origin to root end went. A request without a segment spent nothing there.
 fn spent(class: &ClassSummary, options: &Options) -> Table {
-    let all_bounded = class.with_deadline() == class.requests;
-    let (basis, whole) = if all_bounded {
-        ("of budget", class.measure(Measure::BudgetAtOrigin).sum())
-    } else {
-        ("of elapsed", class.measure(Measure::Elapsed).sum())
-    };
+    let basis = Basis::of(class);
     let n = usize::try_from(class.requests).unwrap_or(usize::MAX);
-    let mut spent: Vec<_> =
+    let side = percentiles::side_of(Measure::Elapsed);
+    let mut spent: Vec<(i128, &(Name, Category), &Sample)> =
         class.spent.iter().map(|(key, sample)| (sample.sum(), key, sample)).collect();
     spent.sort_by(|(sum, key, _), (other, other_key, _)| {
         other.cmp(sum).then_with(|| key.cmp(other_key))
     });
     let rest = rest_of(spent.len(), options);
-    let side = percentiles::side_of(Measure::Elapsed);
-    let mut columns = vec![
-        Column::name("on"),
-        Column::new(basis, if all_bounded { "share_of_budget" } else { "share_of_elapsed" }, ""),
-    ];
-    columns.extend(percentiles::columns(side, "spent_ns", n).into_iter().skip(1));
-    let row = |(sum, (service, category), sample): (
-        i128,
-        &(_, Category),
-        &crate::distributions::Sample,
-    )| {
-        let service: &crate::distributions::Name = service;
-        let mut cells = vec![Cell::Text(category.name().to_owned()), Cell::TimeShare(sum, whole)];
+    let row = |(sum, (service, category), sample): (i128, &(Name, Category), &Sample)| {
+        let category = category.name().to_owned();
+        let mut cells = vec![Cell::Text(category.clone()), Cell::TimeShare(sum, basis.whole_ns)];
         cells.extend(percentiles::cells(side, &sample.sorted_of(n)).into_iter().skip(1));
         Row {
             label: words::named(Some(service)).to_owned(),
-            keys: vec![("service", service.to_string()), ("category", category.name().to_owned())],
+            keys: vec![("service", service.to_string()), ("category", category)],
             cells,
             ..Row::default()
         }
     };
+    let mut columns = vec![Column::name("on"), Column::new(basis.head, basis.measure, "")];
+    columns.extend(percentiles::columns(side, "spent_ns", n).into_iter().skip(1));
     Table {
         id: "spent",
-        title: if all_bounded {
-            "Where the budget went: own time on the consumption path, origin to root end"
-        } else {
-            "Where the time went: own time on the consumption path, origin to root end"
-        }
-        .to_owned(),
+        title: basis.title.to_owned(),
         head: "service",
         columns,
         rows: spent.into_iter().take(options.rows).map(row).collect(),
@@ -230,7 +245,7 @@ fn late(class: &ClassSummary) -> Option<Table> {
         "",
         percentiles::largest(known().map(|(_, sample)| sample)),
     ));
-    let row = |(measure, sample): (Measure, &crate::distributions::Sample)| {
+    let row = |(measure, sample): (Measure, &Sample)| {
         let mut cells = vec![
             Cell::Share(sample.nonzero() as u64, sample.len() as u64),
             Cell::TotalTime(sample.sum()),

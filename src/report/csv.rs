@@ -34,7 +34,9 @@ fn records<'a>(
     table: &'a Table,
     row: &'a Row,
 ) -> impl Iterator<Item = [String; 10]> + 'a {
-    let keys = row.keys.iter().filter(|(key, _)| *key != "measure");
+    let key_of = |name: &str| row.keys.iter().find(|(key, _)| *key == name);
+    let class = class.or(key_of("class").map(|(_, class)| class.as_str()));
+    let keys = row.keys.iter().filter(|(key, _)| !["measure", "class"].contains(key));
     let scope: Vec<String> = keys.map(|(key, value)| format!("{key}={value}")).collect();
     table.columns.iter().zip(&row.cells).filter_map(move |(column, cell)| {
         let Number { value, unit, n, lo, hi, quantile } = number(cell)?;

@@ -1,5 +1,4 @@
-//! The calls of a class: what was left at each, how long they queued, what they were given, and
-//! how they were tried again.
+//! The hops of a class: what was left at each, how long they queued, what they were given.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -7,9 +6,9 @@ use std::collections::BTreeMap;
 use super::class::rest_of;
 use super::model::{Cell, Column, Row, Table};
 use super::{Options, percentiles, words};
-use crate::distributions::{AttemptSummary, Call, ClassSummary, HopSummary, Place, Sample};
+use crate::distributions::{Call, ClassSummary, HopSummary, Name, Place, Sample};
 use crate::stats::Quantile;
-use crate::tables::{AttemptKind, Funding, Verdict};
+use crate::tables::Verdict;
 use crate::units::Nanos;
 
 /// What tells a place from others, for machines.
@@ -17,8 +16,9 @@ pub(super) fn keys(place: &Place) -> Vec<(&'static str, String)> {
     [call_keys(&place.call), vec![("depth", place.depth.to_string())]].concat()
 }
 
-fn call_keys(call: &Call) -> Vec<(&'static str, String)> {
-    let name = |name: &Option<crate::distributions::Name>| name.as_deref().unwrap_or("").to_owned();
+/// What tells a call from others, for machines.
+pub(super) fn call_keys(call: &Call) -> Vec<(&'static str, String)> {
+    let name = |name: &Option<Name>| name.as_deref().unwrap_or("").to_owned();
     vec![
         ("caller", name(&call.caller)),
         ("callee", name(&call.callee)),
@@ -46,16 +46,16 @@ fn in_path_order(class: &ClassSummary) -> Vec<Ordered<'_>> {
     let mut children: BTreeMap<Option<&Place>, Vec<(Option<Nanos>, Entry<'_>)>> = BTreeMap::new();
     for entry in &class.hops {
         let caller = entry.0.call.caller.as_deref().unwrap_or("");
-        let parent = above.get(&(entry.0.depth - 1, caller)).map(|(place, _)| *place);
+        let parent = above.get(&(entry.0.depth.saturating_sub(1), caller)).map(|(place, _)| *place);
         let entered = entry.1.elapsed_at_entry.sorted().quantile(Quantile::P50);
         children.entry(parent).or_default().push((entered.map(|median| median.value), entry));
     }
     // Last first, as a stack wants them.
-    children.values_mut().for_each(|places| {
+    for places in children.values_mut() {
         places.sort_by(|(at, (place, _)), (other_at, (other, _))| {
             (other_at, other).cmp(&(at, place))
         });
-    });
+    }
     let mut ordered = Vec::with_capacity(class.hops.len());
     let take = |children: &mut BTreeMap<_, Vec<_>>, parent, level: usize| {
         let places = children.remove(&parent).unwrap_or_default();
@@ -171,115 +171,42 @@ pub(super) fn queues(class: &ClassSummary, options: &Options) -> Option<Table> {
     })
 }
 
-/// What hops were given, compared with what was left: a column for each verdict that occurs.
+/// What hops below the origin were given, compared with what was left: a column for each verdict
+/// that occurs, those that are worth a look last to go.
 pub(super) fn grants(class: &ClassSummary, options: &Options) -> Option<Table> {
-    let granted: Vec<_> =
-        in_path_order(class).into_iter().filter(|(_, _, hop)| hop.granted > 0).collect();
+    let mut granted = in_path_order(class);
+    granted.retain(|(_, place, hop)| place.depth > 0 && hop.granted > 0);
     let count = |hop: &HopSummary, verdict| hop.verdicts.get(&verdict).copied().unwrap_or(0);
     let occurs = |verdict: &Verdict| granted.iter().any(|(_, _, hop)| count(hop, *verdict) > 0);
     let verdicts: Vec<Verdict> = Verdict::ALL.iter().copied().filter(occurs).collect();
-    let mut columns = vec![Column::new("n", "hops", ""), Column::new("granted", "granted", "")];
-    columns.extend(verdicts.iter().map(|verdict| Column::new(verdict.name(), verdict.name(), "")));
+    let mut columns = vec![Column::new("n", "hops", "")];
+    columns.extend(verdicts.iter().map(|verdict| {
+        let column = Column::new(&verdict.name().replace('_', " "), verdict.name(), "");
+        match verdict {
+            Verdict::Reset | Verdict::Overgrant => column,
+            Verdict::ReserveInvading | Verdict::Expired | Verdict::Undeclared => column.ranked(1),
+            Verdict::Propagated | Verdict::Tightened => column.ranked(2),
+            _ => column.ranked(3),
+        }
+    }));
     let rest = rest_of(granted.len(), options);
-    let row = |&(_, place, hop): &(usize, &Place, &HopSummary)| {
-        let mut cells = vec![Cell::Count(hop.hops), Cell::Share(hop.granted, hop.hops)];
-        cells.extend(verdicts.iter().map(|&verdict| Cell::Count(count(hop, verdict))));
-        Row { label: words::call(&place.call), keys: keys(place), cells, ..Row::default() }
+    let row = |(_, place, hop): Ordered<'_>| Row {
+        label: words::call(&place.call),
+        keys: keys(place),
+        cells: std::iter::once(hop.hops)
+            .chain(verdicts.iter().map(|&verdict| count(hop, verdict)))
+            .map(Cell::Count)
+            .collect(),
+        ..Row::default()
     };
-    (!granted.is_empty()).then(|| Table {
+    let rows: Vec<Row> = busiest(granted.clone(), options.rows).into_iter().map(row).collect();
+    (!rows.is_empty()).then(|| Table {
         id: "grants",
         title: "Time given to hops, compared with what was left".to_owned(),
         head: "hop",
-        columns,
-        rows: granted.iter().take(options.rows).map(row).collect(),
-        rest,
-        ..Table::default()
-    })
-}
-
-/// Calls that were tried more than once, or without enough left: attempt by attempt.
-pub(super) fn attempts(class: &ClassSummary, options: &Options) -> Option<Table> {
-    let unfunded = |attempt: &AttemptSummary| {
-        [Funding::Expired, Funding::Unfundable]
-            .iter()
-            .any(|funding| attempt.funding.contains_key(funding))
-    };
-    let is_told = |(_, ordinal): &(Call, i32), attempt: &AttemptSummary| {
-        *ordinal > 1
-            || unfunded(attempt)
-            || attempt.kinds.keys().any(|kind| *kind != AttemptKind::Initial)
-    };
-    let told: Vec<&Call> = class
-        .attempts
-        .iter()
-        .filter(|(key, attempt)| is_told(key, attempt))
-        .map(|((call, _), _)| call)
-        .collect();
-    let rows: Vec<_> =
-        class.attempts.iter().filter(|((call, _), _)| told.binary_search(&call).is_ok()).collect();
-    let rest = rest_of(rows.len(), options);
-    let bounded = class.with_deadline() > 0;
-    let side = percentiles::side_of_hops("remaining_at_start_ns");
-    let mut columns = vec![
-        Column::name("try"),
-        Column::new("n", "attempts", ""),
-        Column::new("failed", "failed", ""),
-    ];
-    if bounded {
-        columns.extend([
-            Column::new("left p50", "remaining_at_start_ns", "p50"),
-            Column::new("left p1", "remaining_at_start_ns", "p1").ranked(2),
-            Column::new("min", "remaining_at_start_ns", "min").ranked(1),
-            Column::new("unfunded", "unfunded", ""),
-            Column::new("unknown", "funding_unknown", "").ranked(4),
-        ]);
-    }
-    columns.extend([
-        Column::new("backoff p50", "backoff_ns", "p50").ranked(if bounded { 5 } else { 0 }),
-        Column::new("took p50", "duration_ns", "p50").ranked(if bounded { 6 } else { 0 }),
-    ]);
-    let row =
-        |(key, attempt): (&(Call, i32), &AttemptSummary)| attempt_row(key, attempt, bounded, side);
-    let rows: Vec<Row> = rows.into_iter().take(options.rows).map(row).collect();
-    (!rows.is_empty()).then(|| Table {
-        id: "attempts",
-        title: if bounded { "Attempts, and what was left when each began" } else { "Attempts" }
-            .to_owned(),
-        head: "call",
         columns,
         rows,
         rest,
         ..Table::default()
     })
-}
-
-fn attempt_row(
-    (call, ordinal): &(Call, i32),
-    attempt: &AttemptSummary,
-    bounded: bool,
-    side: crate::tables::BadSide,
-) -> Row {
-    let kinds: Vec<&str> = attempt.kinds.keys().map(|kind| kind.name()).collect();
-    let funding = |funding| attempt.funding.get(&funding).copied().unwrap_or(0);
-    let mut cells = vec![
-        Cell::Text(format!("{ordinal} {}", kinds.join("/"))),
-        Cell::Count(attempt.attempts),
-        Cell::Share(attempt.failed, attempt.attempts),
-    ];
-    if bounded {
-        let left = attempt.remaining_at_start.sorted();
-        cells.extend([
-            percentiles::percentile(&left, Quantile::P50),
-            percentiles::outermost(side, &left),
-            Cell::time(left.min()),
-            Cell::Count(funding(Funding::Expired) + funding(Funding::Unfundable)),
-            Cell::Count(funding(Funding::Unknown)),
-        ]);
-    }
-    cells.extend([
-        percentiles::percentile(&attempt.backoff.sorted(), Quantile::P50),
-        percentiles::percentile(&attempt.duration.sorted(), Quantile::P50),
-    ]);
-    let keys = [call_keys(call), vec![("ordinal", ordinal.to_string())]].concat();
-    Row { label: words::call(call), keys, cells, ..Row::default() }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::class::rest_of;
 use super::model::{Block, Cell, Column, Row, Section, Table};
 use super::{Options, Problem, RunFacts, text, words};
-use crate::distributions::Summary;
+use crate::distributions::{ClassSummary, Name, Summary};
 use crate::tables::{BlindSpot, Severity};
 
 /// The section.
@@ -36,27 +36,28 @@ fn requests(summary: &Summary) -> u64 {
 
 fn workload(summary: &Summary, facts: &RunFacts) -> Table {
     let requests = requests(summary);
-    let count =
-        |name: &'static str, count: usize| Row::new("fact", name, vec![Cell::Count(count as u64)]);
+    let row = |name, label, cell| Row::new("fact", name, vec![cell]).labelled(label);
+    let count = |name, label, count| row(name, label, Cell::Count(count));
     let mut rows = vec![
-        count("services", summary.services.len()),
-        count("edges between services", summary.edges.len()),
-        count("request classes", summary.classes.len()),
-        Row::new("fact", "requests", vec![Cell::Count(requests)]),
-        Row::new("fact", "traces", vec![Cell::Count(facts.traces)]),
-        Row::new("fact", "spans read", vec![Cell::Count(facts.spans_read)]),
-        Row::new("fact", "spans rejected", vec![Cell::Count(facts.spans_rejected)]),
-        Row::new("fact", "span links, not followed", vec![Cell::Count(facts.span_links)]),
+        count("services", "services", summary.services.len() as u64),
+        count("edges", "edges between services", summary.edges.len() as u64),
+        count("classes", "request classes", summary.classes.len() as u64),
+        count("requests", "requests", requests),
+        count("traces", "traces", facts.traces),
+        count("spans_read", "spans read", facts.spans_read),
+        count("spans_admitted", "spans admitted", facts.spans_admitted),
+        count("spans_rejected", "spans rejected", facts.spans_rejected),
+        count("span_links", "span links, not followed", facts.span_links),
     ];
     if let Some((first, last)) = facts.window {
         let window = last - first;
         let nanos = u128::try_from(window.as_nanos()).unwrap_or(0);
         let rate = text::rate(u128::from(requests) * 1_000_000_000, nanos);
         rows.extend([
-            Row::new("fact", "first start", vec![Cell::Instant(first)]),
-            Row::new("fact", "last end", vec![Cell::Instant(last)]),
-            Row::new("fact", "observation window, ms", vec![Cell::Time(window)]),
-            Row::new("fact", "requests per second", vec![Cell::Text(rate)]),
+            row("first_start", "first start", Cell::Instant(first)),
+            row("last_end", "last end", Cell::Instant(last)),
+            row("window", "observation window, ms", Cell::Time(window)),
+            row("requests_per_second", "requests per second", Cell::Text(rate)),
         ]);
     }
     Table {
@@ -77,8 +78,7 @@ fn edges(summary: &Summary, options: &Options) -> Option<Table> {
     let requests = requests(summary);
     let rest = rest_of(edges.len(), options);
     let row = |((caller, callee), &calls): (&(_, _), &u64)| {
-        let (caller, callee): (&crate::distributions::Name, &crate::distributions::Name) =
-            (caller, callee);
+        let (caller, callee): (&Name, &Name) = (caller, callee);
         let label = format!("{} → {}", words::named(Some(caller)), words::named(Some(callee)));
         let keys = vec![("caller", caller.to_string()), ("callee", callee.to_string())];
         Row {
@@ -103,21 +103,46 @@ fn edges(summary: &Summary, options: &Options) -> Option<Table> {
 }
 
 fn coverage(summary: &Summary, facts: &RunFacts) -> Table {
-    let with_deadline = summary
-        .classes
-        .values()
-        .map(super::super::distributions::ClassSummary::with_deadline)
-        .sum();
+    let with_deadline = summary.classes.values().map(ClassSummary::with_deadline).sum();
     let coverage = &summary.coverage;
-    let row = |name: &str, part, whole, missing: &str| {
-        let cells = vec![
-            Cell::Count(part),
-            Cell::Count(whole),
-            Cell::Share(part, whole),
-            Cell::Text(missing.to_owned()),
-        ];
-        Row::new("evidence", name, cells)
+    let with_a_word = facts.clients.saturating_sub(facts.wordless_clients);
+    let row = |name, label, (part, whole), missing: &str| {
+        let missing = Cell::Text(missing.to_owned());
+        let cells = vec![Cell::Count(part), Cell::Count(whole), Cell::Share(part, whole), missing];
+        Row::new("evidence", name, cells).labelled(label)
     };
+    let rows = vec![
+        row(
+            "deadlines",
+            "requests with a deadline",
+            (with_deadline, requests(summary)),
+            "nothing is told of what was left",
+        ),
+        row(
+            "grants",
+            "hops with a grant",
+            (coverage.hops_with_grant, coverage.hops),
+            "resets and overgrants go unseen",
+        ),
+        row(
+            "callee_spans",
+            "calls with a callee span",
+            (coverage.calls_with_callee, coverage.calls),
+            "late work there goes unseen",
+        ),
+        row(
+            "allowances",
+            "attempts with an allowance",
+            (coverage.attempts_with_allowance, coverage.attempts),
+            "funding is unknown",
+        ),
+        row(
+            "client_outcomes",
+            "clients that ended with a word",
+            (with_a_word, facts.clients),
+            "leaving is told by the server's end",
+        ),
+    ];
     Table {
         id: "coverage",
         title: "Coverage: how much of the evidence is there".to_owned(),
@@ -128,38 +153,7 @@ fn coverage(summary: &Summary, facts: &RunFacts) -> Table {
             Column::new("share", "share", ""),
             Column::prose("without it"),
         ],
-        rows: vec![
-            row(
-                "requests with a deadline",
-                with_deadline,
-                requests(summary),
-                "nothing is told of what was left",
-            ),
-            row(
-                "hops with a grant",
-                coverage.hops_with_grant,
-                coverage.hops,
-                "resets and overgrants go unseen",
-            ),
-            row(
-                "calls with a callee span",
-                coverage.calls_with_callee,
-                coverage.calls,
-                "late work there goes unseen",
-            ),
-            row(
-                "attempts with an allowance",
-                coverage.attempts_with_allowance,
-                coverage.attempts,
-                "funding is unknown",
-            ),
-            row(
-                "clients that ended with a word",
-                facts.clients.saturating_sub(facts.wordless_clients),
-                facts.clients,
-                "leaving is guessed from the server",
-            ),
-        ],
+        rows,
         ..Table::default()
     }
 }

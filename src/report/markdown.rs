@@ -5,50 +5,55 @@ use super::text::visible;
 
 /// Writes a report.
 pub(super) fn render(report: &Report) -> String {
-    let mut out = format!("# dwindle {}\n", escape(&report.version));
+    let mut lines = vec![format!("# dwindle {}", escape(&report.version))];
     for section in &report.sections {
-        out += &format!("\n## {}\n", escape(&section.title));
+        lines.extend([String::new(), format!("## {}", escape(&section.title))]);
         for block in &section.blocks {
-            out.push('\n');
+            lines.push(String::new());
             match block {
-                Block::Note(note) => out += &format!("{}\n", escape(note)),
+                Block::Note(note) => lines.push(escape(note)),
                 Block::Commands(commands) => {
-                    out += &format!("```sh\n{}\n```\n", commands.join("\n"))
+                    let commands = commands.iter().map(|&command| command.to_owned());
+                    let fence = |mark: &str| std::iter::once(mark.to_owned());
+                    lines.extend(fence("```sh").chain(commands).chain(fence("```")));
                 }
-                Block::Table(table) => write_table(&mut out, table),
+                Block::Table(table) => push_table(&mut lines, table),
             }
         }
     }
-    out
+    lines.join("\n") + "\n"
 }
 
-fn write_table(out: &mut String, table: &Table) {
+fn push_table(lines: &mut Vec<String>, table: &Table) {
     if table.layout == Layout::Line {
-        *out += &format!("{}: {}\n", escape(&table.title), escape(&table.rows_in_words()));
+        lines.extend(table.in_one_line().map(|line| escape(&line)));
         return;
     }
-    *out += &format!("### {}\n\n", escape(&table.title));
     let columns: Vec<(usize, &Column)> =
         table.columns.iter().enumerate().filter(|(_, column)| column.is_for_people()).collect();
     let heads = columns.iter().map(|(_, column)| escape(&column.title));
-    write_row(out, std::iter::once(escape(table.head)).chain(heads));
-    let rules =
-        columns.iter().map(|(_, column)| if column.kind == Kind::Number { "---:" } else { "---" });
-    write_row(out, std::iter::once("---").chain(rules).map(str::to_owned));
+    let rules = columns.iter().map(|(_, column)| match column.kind {
+        Kind::Number => "---:".to_owned(),
+        Kind::Name | Kind::Prose => "---".to_owned(),
+    });
+    lines.extend([format!("### {}", escape(&table.title)), String::new()]);
+    lines.push(line(std::iter::once(escape(table.head)).chain(heads)));
+    lines.push(line(std::iter::once("---".to_owned()).chain(rules)));
     for row in table.rows.iter().filter(|row| !row.is_quiet) {
         let cells = columns.iter().map(|&(index, column)| {
-            let cell = row.cells.get(index).unwrap_or(&Cell::Absent);
-            escape(&cell.words(&column.statistic, true))
+            let words =
+                row.cells.get(index).unwrap_or(&Cell::Absent).words(&column.statistic, true);
+            if column.kind == Kind::Number { words } else { escape(&words) }
         });
-        write_row(out, std::iter::once(label(row)).chain(cells));
+        lines.push(line(std::iter::once(label(row)).chain(cells)));
     }
     if let Some(rest) = &table.rest {
-        *out += &format!("\n{}\n", escape(rest));
+        lines.extend([String::new(), escape(rest)]);
     }
 }
 
-fn write_row(out: &mut String, cells: impl Iterator<Item = String>) {
-    *out += &format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "));
+fn line(cells: impl Iterator<Item = String>) -> String {
+    format!("| {} |", cells.collect::<Vec<_>>().join(" | "))
 }
 
 /// Indented by spaces that Markdown does not swallow.

@@ -1,6 +1,7 @@
 //! What people read: one [`Report`] built from distributions and facts of the run, and a renderer
 //! for each [`Format`] that adds nothing to it.
 
+mod attempts;
 mod class;
 mod csv;
 mod hops;
@@ -76,7 +77,7 @@ pub struct RunFacts {
     pub traces: u64,
     /// First start and last end of all spans.
     pub window: Option<(UnixNanos, UnixNanos)>,
-    /// CLIENT spans that ended without a word, and of how many CLIENT spans.
+    /// CLIENT spans that ended without a word.
     pub wordless_clients: u64,
     /// All CLIENT spans.
     pub clients: u64,

@@ -146,13 +146,14 @@ pub enum Cell {
 }
 
 impl Table {
-    /// All rows on one line: labels and cells.
-    pub fn rows_in_words(&self) -> String {
+    /// All rows on one line, after the title: labels and cells. `None` if nobody would read it.
+    pub fn in_one_line(&self) -> Option<String> {
         let words = |row: &Row| {
             let cells = row.cells.iter().map(|cell| cell.words("", false));
             std::iter::once(row.label.clone()).chain(cells).collect::<Vec<_>>().join(" ")
         };
-        self.rows.iter().map(words).collect::<Vec<_>>().join(" · ")
+        let rows: Vec<String> = self.rows.iter().filter(|row| !row.is_quiet).map(words).collect();
+        (!rows.is_empty()).then(|| format!("{}: {}", self.title, rows.join(" · ")))
     }
 }
 
@@ -224,7 +225,7 @@ impl Cell {
     pub fn words(&self, statistic: &str, with_interval: bool) -> String {
         match self {
             Self::Text(text) => text.clone(),
-            Self::Absent => text::ABSENT.to_owned(),
+            Self::Absent | Self::Percentile { n: 0, .. } => text::ABSENT.to_owned(),
             Self::Count(count) => text::count(*count),
             Self::Share(part, whole) => text::percent(i128::from(*part), i128::from(*whole)),
             Self::TimeShare(part, whole) => text::percent(*part, *whole),
@@ -240,7 +241,6 @@ impl Cell {
                 text::millis(i128::from(largest.as_nanos()))
             ),
             Self::Instant(instant) => text::instant(*instant),
-            Self::Percentile { n: 0, .. } => text::ABSENT.to_owned(),
             Self::Percentile { quantile, estimate: None, .. } => {
                 format!("n<{}", text::count(quantile.least_sample() as u64))
             }

@@ -11,6 +11,8 @@ use crate::stats::Quantile;
 use crate::tables::{BadSide, FindingCode, Severity, TerminalOutcome};
 use crate::units::Nanos;
 
+/// How many inputs are named.
+const INPUTS: usize = 3;
 /// How many rows the table of what wastes most has.
 const WORST_ROWS: usize = 6;
 
@@ -72,8 +74,8 @@ pub(super) fn section(summary: &Summary, classes: &Classes<'_>, facts: &RunFacts
     let folded = with.0 + without.0;
     if folded > 0 {
         blocks.push(Block::Note(format!(
-            "{} of few requests each are told together. If ids or paths stand in span names, join \
-             them by globs in a contract: match = {{ operation = \"GET /items/*\" }}.",
+            "Told together: {} of fewer requests. If ids or paths stand in span names, join them by \
+             globs in a contract: match = {{ operation = \"GET /items/*\" }}.",
             text::counted(folded, "more class"),
         )));
     }
@@ -86,7 +88,7 @@ fn what_was_read(classes: &Classes<'_>, facts: &RunFacts) -> String {
         text::counted(classes.requests, "request"),
         text::counted(facts.traces, "trace"),
         text::counted(facts.spans_admitted, "span"),
-        text::counted(facts.files, "file"),
+        listed(facts),
     ];
     if let Some((first, last)) = facts.window {
         let length = text::millis(i128::from((last - first).as_nanos()));
@@ -103,6 +105,15 @@ fn what_was_read(classes: &Classes<'_>, facts: &RunFacts) -> String {
         "{}. Times in ms; [a, b] is a 95 % interval, left out where it is a point.{deadlines}",
         parts.join(" · ")
     )
+}
+
+/// How many files, and the first few of what was named.
+fn listed(facts: &RunFacts) -> String {
+    let mut parts: Vec<String> = facts.inputs.iter().take(INPUTS).cloned().collect();
+    let more = facts.inputs.len().saturating_sub(INPUTS) as u64;
+    parts.extend((more > 0).then(|| format!("{} more", text::count(more))));
+    let files = text::counted(facts.files, "file");
+    if parts.is_empty() { files } else { format!("{files}: {}", parts.join(", ")) }
 }
 
 /// That spans were lost, where they were.
@@ -143,9 +154,9 @@ fn table_with_deadline(classes: &[(&Name, &ClassSummary)], rest: &(u64, ClassSum
         Column::new("in time", "completed_before_deadline", ""),
         Column::new("p50", "elapsed_ns", "p50").ranked(5).brief(),
         Column::new("p99", "elapsed_ns", "p99").brief(),
-        Column::new("least left", "remaining_at_worst_hop_ns", "p1").brief(),
+        Column::new("left", "remaining_at_worst_hop_ns", "p1").brief(),
         Column::name("at hop").ranked(6),
-        Column::new("late/req", "late_work_ns", "mean"),
+        Column::new("late", "late_work_ns", "mean"),
         Column::new("resets", "resets", ""),
     ];
     let cells = |class: &ClassSummary| {
@@ -169,7 +180,7 @@ fn table_with_deadline(classes: &[(&Name, &ClassSummary)], rest: &(u64, ClassSum
     };
     Table {
         id: "summary",
-        title: "Classes with a deadline: elapsed, least left at a hop (p1), late work, resets"
+        title: "With a deadline: elapsed, least left at a hop (p1), late work/request, resets"
             .to_owned(),
         head: "class",
         columns,
@@ -185,8 +196,8 @@ fn table_without_deadline(classes: &[(&Name, &ClassSummary)], rest: &(u64, Class
         Column::new("p50", "elapsed_ns", "p50").ranked(5).brief(),
         Column::new("p99", "elapsed_ns", "p99").brief(),
         Column::new("queue p99", "queue_ns", "p99").ranked(4).brief(),
-        Column::new("retries/req", "retries", ""),
-        Column::new("residual/req", "residual_work_after_cancel_ns", "mean"),
+        Column::new("retries", "retries", ""),
+        Column::new("residual", "residual_work_after_cancel_ns", "mean"),
     ];
     let cells = |class: &ClassSummary| {
         let completed = class.outcomes.get(&TerminalOutcome::Completed).copied().unwrap_or(0);
@@ -204,7 +215,8 @@ fn table_without_deadline(classes: &[(&Name, &ClassSummary)], rest: &(u64, Class
     };
     Table {
         id: "summary_without_deadline",
-        title: "Classes without a deadline: elapsed, queue, retries, residual work".to_owned(),
+        title: "Without a deadline: elapsed, queue, retries and residual work per request"
+            .to_owned(),
         head: "class",
         columns,
         rows: class_rows(classes, rest, cells),

@@ -52,13 +52,11 @@ impl Page {
     fn section(&self, out: &mut String, section: &Section) {
         for block in &section.blocks {
             match block {
-                Block::Note(note) => {
-                    wrap(&visible(note), self.room).iter().for_each(|line| push_line(out, line));
-                }
+                Block::Note(note) => push_wrapped(out, note, self.room),
                 Block::Commands(commands) => {
-                    commands
-                        .iter()
-                        .for_each(|line| push_line(out, &shorten(&format!("  {line}"), self.room)));
+                    for line in *commands {
+                        push_line(out, &shorten(&format!("  {line}"), self.room));
+                    }
                 }
                 Block::Table(table) => match table.layout {
                     Layout::Line => self.line(out, table),
@@ -70,8 +68,9 @@ impl Page {
     }
 
     fn line(&self, out: &mut String, table: &Table) {
-        let line = format!("{}: {}", table.title, table.rows_in_words());
-        wrap(&visible(&line), self.room).iter().for_each(|line| push_line(out, line));
+        if let Some(line) = table.in_one_line() {
+            push_wrapped(out, &line, self.room);
+        }
     }
 
     fn grid(&self, out: &mut String, table: &Table) {
@@ -88,6 +87,12 @@ impl Page {
     }
 }
 
+fn push_wrapped(out: &mut String, text: &str, room: usize) {
+    for line in wrap(&visible(text), room) {
+        push_line(out, &line);
+    }
+}
+
 fn push_line(out: &mut String, line: &str) {
     out.push_str(line);
     out.push('\n');
@@ -100,31 +105,26 @@ struct Grid {
 }
 
 impl Grid {
-    /// Narrows the table until it fits: first the intervals go that stand elsewhere too, then
-    /// columns by rank, then names get shorter than is good, at last columns go from the right.
+    /// Narrows the table until it fits: columns go by rank; where even those that should stay are
+    /// too many, the intervals that stand elsewhere too go instead; at last names get shorter
+    /// than is good, and columns go from the right.
     fn fit(table: &Table, room: usize) -> Self {
-        let columns = table.columns.iter().enumerate();
-        let mut kept: Vec<(usize, &Column)> =
-            columns.filter(|(_, column)| column.is_for_people()).collect();
-        loop {
-            for with_intervals in [true, false] {
-                let grid = Self::of(table, &kept, with_intervals);
-                if grid.least_width(READABLE_NAME) <= room {
-                    return grid.shortened(room);
-                }
-            }
-            let highest = kept.iter().map(|(_, column)| column.rank).max().unwrap_or(0);
-            let Some(goes) = kept.iter().rposition(|(_, column)| column.rank == highest) else {
-                break;
-            };
-            if highest == 0 {
-                break;
-            }
-            kept.remove(goes);
-        }
-        while Self::of(table, &kept, false).least_width(LEAST_NAME) > room && kept.pop().is_some() {
-        }
-        Self::of(table, &kept, false).shortened(room)
+        let fitting = |with_intervals| Self::by_rank(table, room, with_intervals);
+        fitting(true).or_else(|| fitting(false)).unwrap_or_else(|| {
+            let mut kept = columns_up_to(table, 0);
+            while Self::of(table, &kept, false).least_width(LEAST_NAME) > room
+                && kept.pop().is_some()
+            {}
+            Self::of(table, &kept, false).shortened(room)
+        })
+    }
+
+    /// With as many columns as fit, if those fit that should stay.
+    fn by_rank(table: &Table, room: usize, with_intervals: bool) -> Option<Self> {
+        let ranked = (0..Column::MACHINES).rev();
+        let mut grids =
+            ranked.map(|rank| Self::of(table, &columns_up_to(table, rank), with_intervals));
+        grids.find(|grid| grid.least_width(READABLE_NAME) <= room).map(|grid| grid.shortened(room))
     }
 
     fn of(table: &Table, kept: &[(usize, &Column)], with_intervals: bool) -> Self {
@@ -203,6 +203,10 @@ impl Grid {
         }
         drawn.to_string()
     }
+}
+
+fn columns_up_to(table: &Table, rank: u8) -> Vec<(usize, &Column)> {
+    table.columns.iter().enumerate().filter(|(_, column)| column.rank <= rank).collect()
 }
 
 fn label(row: &Row) -> String {

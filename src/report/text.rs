@@ -65,7 +65,8 @@ pub(super) fn percent(part: i128, whole: i128) -> String {
     if whole <= 0 {
         return ABSENT.to_owned();
     }
-    let rounded = (part.saturating_mul(2_000) + whole).div_euclid(whole.saturating_mul(2));
+    let doubled = part.saturating_mul(2_000).saturating_add(whole);
+    let rounded = doubled.div_euclid(whole.saturating_mul(2));
     match rounded {
         _ if part == 0 => "0 %".to_owned(),
         _ if part == whole => "100 %".to_owned(),

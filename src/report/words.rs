@@ -5,9 +5,9 @@ use crate::tables::{BlindSpot, FindingCode};
 
 /// How to give requests a deadline.
 pub(super) const SET_A_DEADLINE: &[&str] = &[
-    "--deadline 1s                          # for every request",
-    "--deadline 'GET /items/*=800ms'        # for some; may be repeated",
-    "--contract budgets.toml                # classes, reserves and limits, kept in a file",
+    "--deadline 1s                     # for every request",
+    "--deadline 'GET /items/*=800ms'   # for some; may be repeated",
+    "--contract budgets.toml           # classes, reserves and limits in a file",
 ];
 
 /// A measure of a request.

@@ -46,12 +46,12 @@ impl Shape {
     }
 }
 
-/// A source of numbers that is the same everywhere (SplitMix64).
-pub struct Random(pub u64);
+/// A source of numbers that is the same everywhere (`SplitMix64`).
+struct Random(u64);
 
 impl Random {
     /// A number in 0..below.
-    pub fn below(&mut self, below: u64) -> i64 {
+    fn below(&mut self, below: u64) -> i64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,6 +1,7 @@
 //! Spans as exporters write them, told tersely.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use dwindle::conventions::raw::{Attribute, RawEvent, RawSpan, Status, Value};
 use dwindle::conventions::{Conventions, Seen};
@@ -155,7 +156,8 @@ impl Resolved {
 
 /// Resolves a span by the embedded conventions.
 pub fn resolve(raw: &RawSpan<'_>) -> Resolved {
-    resolve_by(&Conventions::embedded().unwrap(), raw)
+    static EMBEDDED: LazyLock<Conventions> = LazyLock::new(|| Conventions::embedded().unwrap());
+    resolve_by(&EMBEDDED, raw)
 }
 
 /// Resolves a span by given conventions.

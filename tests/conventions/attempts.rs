@@ -1,0 +1,94 @@
+//! Which try of a call a span is, and what that makes of its kind (conventions A rows).
+
+use dwindle::conventions::raw::RawSpan;
+use dwindle::span::Kind::{self, Client, Consumer, Internal, Server};
+
+use crate::support::raw_span::{Build, V, resolve, span};
+
+fn ordinal(key: &'static str, value: impl Into<V>) -> Option<i32> {
+    resolve(&span(Client).with(key, value)).span.attempt_ordinal
+}
+
+#[test]
+fn every_key_counts_from_its_own_first_number() {
+    let rows: [(&str, &str, i32); 22] = [
+        ("previous-rpc-attempts", "0", 1),
+        ("grpc.previous-rpc-attempts", "2", 3),
+        ("http.request.resend_count", "1", 2),
+        ("http.resend_count", "0", 1),
+        ("http.retry_count", "2", 3),
+        ("gcp.grpc.resend_count", "1", 2),
+        ("retry.count", "1", 2),
+        ("http.request.header.x-envoy-attempt-count", "2", 2),
+        ("http.request.header.amz_sdk_request", "ttl=20260905T092001Z; attempt=2; max=3", 2),
+        ("rpc.grpc.request.metadata.grpc-previous-rpc-attempts", "1", 2),
+        ("http.request.headers.x_stainless_retry_count", "1", 2),
+        ("http.request.header.armeria-retry-count", "1", 2),
+        ("clnt/retry_attempt", "1", 2),
+        ("clnt/requeue_attempt", "1", 2),
+        ("messaging.gcp_pubsub.message.delivery_attempt", "2", 2),
+        ("gcp.pubsub.message.delivery_attempt", "2", 2),
+        ("azure.servicebus.message.delivery_count", "2", 2),
+        ("bullmq.job.attempts.made", "2", 2),
+        ("active_job.job.executions", "2", 2),
+        ("celery.retries", "1", 2),
+        ("messaging.message.retry.count", "0", 1),
+        ("sidekiq.job.retry_count", "0", 2),
+    ];
+    for (key, value, expected) in rows {
+        assert_eq!(ordinal(key, value), Some(expected), "{key}");
+    }
+    assert_eq!(ordinal("http.request.resend_count", 1), Some(2));
+    assert_eq!(ordinal("http.request.header.x-envoy-attempt-count", ["3"]), Some(3));
+}
+
+#[test]
+fn what_is_no_number_of_a_try_is_ignored_and_counted() {
+    let texts = ["-1", "one", "", "1.5", "2147483647"];
+    for value in texts.map(V::from).into_iter().chain([1.5.into(), true.into(), i64::MAX.into()]) {
+        let resolved = resolve(&span(Client).with("http.request.resend_count", value));
+        assert_eq!(resolved.span.attempt_ordinal, None);
+        assert_eq!(resolved.unparsed("http.request.resend_count"), 1);
+    }
+    assert_eq!(ordinal("http.request.header.x-envoy-attempt-count", "0"), None);
+    // Totals of one span say nothing of the span itself.
+    assert_eq!(ordinal("retry_attempts", 2), None);
+}
+
+fn facts(raw: &RawSpan<'_>) -> (Kind, bool, Option<i32>) {
+    let span = resolve(raw).span;
+    (span.kind, span.flags.is_attempt, span.attempt_ordinal)
+}
+
+#[test]
+fn attempt_spans_without_a_kind_are_clients() {
+    let raw = |name| span(Internal).name(name);
+    assert_eq!(facts(&raw("x").with("previous-rpc-attempts", 0)), (Client, true, Some(1)));
+    assert_eq!(facts(&raw("Attempt.shop.Items.Get")), (Client, true, None));
+    assert_eq!(facts(&raw("Sent.shop.Items.Get")), (Client, false, None));
+    assert_eq!(facts(&raw("Recv.shop.Items.Get")), (Server, false, None));
+    assert_eq!(facts(&raw("Attempt-2")), (Client, true, Some(2)));
+    assert_eq!(facts(&raw("try_attempt").with("attempt", 3)), (Client, true, Some(3)));
+    assert_eq!(facts(&raw("retry").with("clnt/retry_attempt", 1)), (Client, true, Some(2)));
+    // Names that only look like it.
+    assert_eq!(facts(&raw("Attempt-first")), (Internal, false, None));
+    assert_eq!(facts(&raw("Attempt-0")), (Internal, false, None));
+    assert_eq!(facts(&raw("try_attempt")), (Internal, false, None));
+    assert_eq!(facts(&raw("op").with("attempt", 3)), (Internal, false, None));
+    assert_eq!(facts(&raw("op").with("http.request.resend_count", 1)).0, Internal);
+}
+
+#[test]
+fn a_kind_that_was_set_stays() {
+    let attempt = |kind| facts(&span(kind).name("Attempt.a.B").with("previous-rpc-attempts", 1));
+    assert_eq!(attempt(Client), (Client, true, Some(2)));
+    assert_eq!(attempt(Server), (Server, false, Some(2)));
+    assert_eq!(facts(&span(Consumer).name("Recv.a.B")).0, Consumer);
+    assert_eq!(facts(&span(Client).name("Recv.a.B")).0, Client);
+}
+
+#[test]
+fn a_side_condition_sees_the_kind_after_conventions() {
+    let raw = span(Internal).name("Attempt.a.B").with("deadline_received_ms", 5);
+    assert_eq!(resolve(&raw).grant(), None);
+}
