@@ -1,13 +1,14 @@
 //! `dwindle inspect`: what each file holds, and what it lacks for deadlines to be known.
 
-use std::fmt::Write;
-
 use serde_json::json;
 
 use super::input::Inputs;
-use super::output::{self, Fatal};
+use super::manifest::VERSION;
+use super::output::{self, Color, Fatal};
 use super::progress::ProgressLine;
 use crate::ingest::{FileInspection, inspect};
+use crate::report::{Format, inspection};
+use crate::units::UnixNanos;
 
 /// Tell what each file holds, and what it lacks for deadlines to be known.
 ///
@@ -24,6 +25,14 @@ pub(super) struct Args {
     /// How to print it
     #[arg(long, value_enum, default_value = "terminal")]
     format: InspectFormat,
+
+    /// How wide, in columns [default: the terminal's width, else 100]
+    #[arg(long, value_name = "COLUMNS")]
+    width: Option<u16>,
+
+    /// When to colour; nothing is told by colour alone
+    #[arg(long, value_enum, default_value = "auto")]
+    color: Color,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -41,13 +50,16 @@ pub(super) fn run(args: &Args) -> Result<(), Fatal> {
     let progress = ProgressLine::new(args.inputs.quiet);
     let files = inspect(&args.inputs.inputs, &conventions, &progress)?;
     drop(progress);
-    let tell = match args.format {
-        InspectFormat::Terminal => text,
-        InspectFormat::Ndjson => object,
-    };
-    output::print(&files.iter().map(tell).collect::<Vec<_>>().concat())
+    output::print(&match args.format {
+        InspectFormat::Terminal => {
+            let report = inspection(VERSION, &files);
+            report.render(Format::Terminal, output::width(args.width), args.color.wanted())
+        }
+        InspectFormat::Ndjson => files.iter().map(object).collect(),
+    })
 }
 
+/// One line; names are those of the counts that are usual for trace files.
 fn object(file: &FileInspection) -> String {
     let facts = &file.facts;
     let keys = facts.seen.keys.iter().map(|(key, count)| {
@@ -74,32 +86,5 @@ fn object(file: &FileInspection) -> String {
         "convention_keys": keys.collect::<Vec<_>>(),
         "missing": file.missing(),
     });
-    format!("{object}\\n")
+    format!("{object}\n")
 }
-
-fn text(file: &FileInspection) -> String {
-    let facts = &file.facts;
-    let mut text = String::new();
-    // Writing to a string cannot fail.
-    let mut line = |words: String| drop(writeln!(text, "{words}"));
-    let number = |number: u64| HumanCount(number).to_string();
-    line(visible(&facts.path));
-    line(format!(
-        "  {}, {}, {} bytes",
-        facts.format.unwrap_or("empty"),
-        facts.compression.name(),
-        number(facts.bytes),
-    ));
-    line(format!(
-        "  {} spans ({} rejected), {} traces, {} roots, {} orphans, {} ids used twice, {} errors",
-        number(facts.spans_read),
-        number(facts.spans_rejected),
-        number(file.traces),
-        number(file.roots),
-        number(file.orphans),
-        number(file.duplicate_span_ids),
-        number(file.error_spans),
-    ));
-    text
-}
-'''

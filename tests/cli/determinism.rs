@@ -22,7 +22,9 @@ fn bytes_of(dir: &Path) -> BTreeMap<String, Vec<u8>> {
     fs::read_dir(dir)
         .unwrap()
         .map(|entry| entry.unwrap().path())
-        .map(|path| (path.file_name().unwrap().to_str().unwrap().to_owned(), fs::read(path).unwrap()))
+        .map(|path| {
+            (path.file_name().unwrap().to_str().unwrap().to_owned(), fs::read(path).unwrap())
+        })
         // Problems name the files, and so does the manifest.
         .filter(|(name, _)| !name.starts_with("manifest") && !name.starts_with("problems"))
         .collect()

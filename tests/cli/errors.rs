@@ -25,7 +25,7 @@ fn a_missing_file_is_named() {
 
 #[test]
 fn a_file_that_is_no_trace_is_refused_with_the_formats_that_are_read() {
-    refused(&run(&["report", "Cargo.toml"]), &["Cargo.toml", "OTLP JSON", "protobuf"]);
+    refused(&run(&["report", "Cargo.toml"]), &["Cargo.toml", "OTLP traces as JSON", "protobuf"]);
     refused(&run(&["report", CASE, "LICENSE"]), &["LICENSE"]);
 }
 
@@ -55,10 +55,10 @@ fn a_contract_is_refused_with_file_line_and_key() {
     refuse("[[contract]]\nname = \"a\"\ndeadlin = \"1s\"\n", &[":3:", "deadlin"]);
     refuse("[[contract]]\ndeadline = \"1s\"\n", &[":1:", "name"]);
     refuse("[[contract]]\nname = \"a\"\n\n[[contract]]\nname = \"a\"\n", &[":4:", "name", "\"a\""]);
-    refuse("[[contract]]\nname = \"a\"\nretry = { owner = \"x\", attempt_allowance = \"y\" }\n", &[
-        ":3:",
-        "attempt_allowance",
-    ]);
+    refuse(
+        "[[contract]]\nname = \"a\"\nretry = { owner = \"x\", attempt_allowance = \"y\" }\n",
+        &[":3:", "attempt_allowance"],
+    );
     refuse("not toml", &[":1:"]);
     let ran = run(&["report", CASE, "--contract", "no-contract.toml"]);
     refused(&ran, &["--contract", "no-contract.toml"]);

@@ -1,3 +1,10 @@
 //! Reading: formats, encodings, trouble.
 
 mod corpus;
+mod inspection;
+mod json;
+mod protobuf;
+mod random;
+mod reference;
+mod sources;
+mod support;
