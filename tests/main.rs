@@ -14,5 +14,6 @@ mod ingest;
 mod layers;
 mod properties;
 mod report;
+mod shop;
 mod stats;
 mod support;
