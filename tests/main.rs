@@ -13,6 +13,7 @@ mod conventions;
 mod ingest;
 mod layers;
 mod properties;
+mod readme;
 mod report;
 mod shop;
 mod stats;

@@ -62,13 +62,15 @@ pub(super) fn run(args: &Args) -> Result<(), Fatal> {
     folder.append(&run.ingested.problems, &run.ingested.problem_strings)?;
     let manifest = Manifest::new(&args.inputs.inputs, &run, &summary);
     folder.finish(&manifest)?;
-    output::note(&format!(
-        "{} requests of {} traces, {} spans ({} rejected) -> {}",
-        manifest.requests,
-        manifest.traces,
-        manifest.spans_admitted,
-        manifest.spans_rejected,
-        args.out.display(),
-    ));
+    if !args.inputs.quiet {
+        output::note(&format!(
+            "{} requests of {} traces, {} spans ({} rejected) -> {}",
+            manifest.requests,
+            manifest.traces,
+            manifest.spans_admitted,
+            manifest.spans_rejected,
+            args.out.display(),
+        ));
+    }
     Ok(())
 }
