@@ -8,9 +8,12 @@
 )]
 
 mod cases;
+mod cli;
 mod conventions;
 mod ingest;
 mod layers;
+mod properties;
 mod report;
+mod shop;
 mod stats;
 mod support;

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use super::problems::{Code, Ledger, Place};
 use super::scalar::Id;
 use super::scatter::{PARTITIONS, partition_of};
+use super::stream::newlines;
 use crate::conventions::raw::{Attribute, RawSpan, Status};
 use crate::conventions::{Conventions, Resource, Seen};
 use crate::span::{Interner, Kind, Span, SpanId, TraceId};
@@ -27,7 +28,7 @@ pub(crate) struct Draft<'a> {
     has_hashed_id: bool,
 }
 
-impl<'a> Draft<'a> {
+impl Draft<'_> {
     /// Nothing found yet.
     pub(crate) fn new() -> Self {
         let raw = RawSpan {
@@ -55,16 +56,12 @@ impl<'a> Draft<'a> {
 
     /// The value behind `id`, or a fault where there is none.
     fn take_id<T>(&mut self, id: Option<Id<T>>, code: Code) -> Option<T> {
-        match id {
-            Some(Id { id, is_hashed }) => {
-                self.has_hashed_id |= is_hashed;
-                Some(id)
-            }
-            None => {
-                self.blame(code);
-                None
-            }
+        if id.is_none() {
+            self.blame(code);
         }
+        let Id { id, is_hashed } = id?;
+        self.has_hashed_id |= is_hashed;
+        Some(id)
     }
 
     /// Its trace id as read; `None` where that is no id.
@@ -165,6 +162,13 @@ impl Default for Harvest {
 }
 
 impl Harvest {
+    /// What an empty file gives.
+    pub(crate) fn of_empty(file: usize) -> Self {
+        let mut found = Found::default();
+        found.ledger.note(Code::EmptyFile, 1, Place::default(), Place::default);
+        Self { files: BTreeMap::from([(file, found)]), ..Self::default() }
+    }
+
     /// How many spans of `file` this worker has met.
     pub(crate) fn spans_read(&self, file: usize) -> u64 {
         self.files.get(&file).map_or(0, |found| found.read)
@@ -194,7 +198,7 @@ impl Record<'_> {
             return self.place;
         }
         let before = self.bytes.get(..offset).unwrap_or(self.bytes);
-        let lines = before.iter().filter(|&&byte| byte == b'\n').count() as u64;
+        let lines = newlines(before);
         Place {
             byte: self.place.byte.map(|byte| byte + offset as u64),
             line: self.place.line.map(|line| line + lines),
@@ -244,7 +248,7 @@ impl<'w> Desk<'w> {
     }
 
     /// Admits or rejects the span that begins at byte `offset` of the record.
-    pub(crate) fn take(&mut self, draft: &Draft<'_>, resource: &Resource, offset: usize) {
+    pub(crate) fn take(&mut self, draft: &Draft<'_>, resource: Resource, offset: usize) {
         self.found.read += 1;
         if let Some(code) = draft.reason_to_reject() {
             self.found.rejected += 1;
@@ -254,7 +258,7 @@ impl<'w> Desk<'w> {
         self.note_many(Code::IdHashed, u64::from(draft.has_hashed_id), offset);
         self.note_many(Code::EndAbsent, u64::from(draft.raw.end.as_nanos() == 0), offset);
         let span =
-            self.conventions.resolve(&draft.raw, resource, self.strings, &mut self.found.seen);
+            self.conventions.resolve(&draft.raw, &resource, self.strings, &mut self.found.seen);
         if let Some(rows) = self.rows.get_mut(partition_of(span.trace_id)) {
             rows.push(span);
             self.found.admitted += 1;

@@ -63,10 +63,9 @@ impl Format {
     ) {
         let is_framed = matches!(self.framing, Framing::FixedFrames | Framing::VarintFrames);
         if is_framed && Compression::of(record.bytes) == Compression::Zstd {
-            let (bytes, is_whole) = unpack(record.bytes);
-            if !is_whole {
-                Desk::new(conventions, harvest, file, record).note(Code::CompressionDamaged, 0);
-            }
+            let Some(bytes) = unpack(record.bytes).ok() else {
+                return Desk::new(conventions, harvest, file, record).note(Code::FrameDamaged, 0);
+            };
             let record = Record { bytes: &bytes, place: record.place, is_unpacked: true };
             self.payload.read(record, file, conventions, harvest);
         } else {
@@ -91,10 +90,13 @@ impl Payload {
     }
 }
 
-/// Decompresses one record. Says whether all of it could be.
-pub(crate) fn unpack(bytes: &[u8]) -> (Vec<u8>, bool) {
+/// Decompresses one record; where that fails, gives what came before.
+pub(crate) fn unpack(bytes: &[u8]) -> Result<Vec<u8>, Vec<u8>> {
     let mut unpacked = Vec::new();
     let outcome = zstd::stream::read::Decoder::new(bytes)
         .and_then(|mut decoder| decoder.read_to_end(&mut unpacked));
-    (unpacked, outcome.is_ok())
+    match outcome {
+        Ok(_) => Ok(unpacked),
+        Err(_) => Err(unpacked),
+    }
 }

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{FileFacts, Ingested};
-use crate::span::{SpanId, Spans, TraceId};
-use crate::units::UnixNanos;
+use crate::span::{Interner, Span, SpanId, Spans, TraceId};
+use crate::tables::ProblemRow;
+use crate::units::{Nanos, UnixNanos};
 
 /// One file, counted.
 #[derive(Clone, Debug)]
@@ -31,14 +32,35 @@ pub struct FileInspection {
     pub max_end: Option<UnixNanos>,
     /// Spans whose status says ERROR.
     pub error_spans: u64,
+    /// What the spans say about deadlines, attempts and queues.
+    pub evidence: Evidence,
+    /// Trouble in it, by code.
+    pub problems: Vec<ProblemRow>,
+    /// The strings behind `problems`.
+    pub problem_strings: Interner,
+}
+
+/// How many spans say something.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Evidence {
+    /// How much time they, or their callees, were given.
+    pub grants: u64,
+    /// The same, of spans without a parent.
+    pub root_grants: u64,
+    /// How long one attempt may take.
+    pub allowances: u64,
+    /// Which attempt they are.
+    pub ordinals: u64,
+    /// How long they waited in a queue before they started.
+    pub queued: u64,
 }
 
 impl FileInspection {
     /// Counts the only file of `ingested`; `None` where there is none, or several.
-    pub fn new(ingested: &Ingested) -> Option<Self> {
-        let [facts] = ingested.files.as_slice() else { return None };
+    pub fn new(ingested: Ingested) -> Option<Self> {
+        let Ok([facts]) = <[FileFacts; 1]>::try_from(ingested.files) else { return None };
         let mut inspection = Self {
-            facts: facts.clone(),
+            facts,
             traces: 0,
             roots: 0,
             orphans: 0,
@@ -48,6 +70,9 @@ impl FileInspection {
             min_start: None,
             max_end: None,
             error_spans: 0,
+            evidence: Evidence::default(),
+            problems: ingested.problems,
+            problem_strings: ingested.problem_strings,
         };
         let mut services = BTreeSet::new();
         for partition in &ingested.partitions {
@@ -70,10 +95,10 @@ impl FileInspection {
         for span in &partition.rows {
             match span.parent_span_id {
                 None => self.roots += 1,
-                Some(parent) if !records.contains_key(&(span.trace_id, parent)) => {
-                    self.orphans += 1
+                Some(parent) => {
+                    let is_here = records.contains_key(&(span.trace_id, parent));
+                    self.orphans += u64::from(!is_here);
                 }
-                Some(_) => {}
             }
             match partition.strings.get(span.service) {
                 "" => self.no_service += 1,
@@ -85,6 +110,74 @@ impl FileInspection {
                 self.max_end = self.max_end.max(Some(span.end));
             }
             self.error_spans += u64::from(span.flags.has_error_status);
+            self.evidence.add(span);
         }
+    }
+
+    /// What is missing for deadlines to be known, in sentences; empty where nothing is.
+    pub fn missing(&self) -> Vec<String> {
+        let (spans, evidence) = (self.facts.spans_admitted, self.evidence);
+        if spans == 0 {
+            return vec!["there is no span to say anything".to_owned()];
+        }
+        let mut missing = Vec::new();
+        let mut tell_if = |is_missing: bool, sentence: String| {
+            if is_missing {
+                missing.push(sentence);
+            }
+        };
+        tell_if(evidence.grants == 0, NO_GRANT.to_owned());
+        tell_if(
+            evidence.grants > 0 && evidence.root_grants == 0,
+            format!(
+                "{} of {spans} spans say how much time was given, but no root span does: {SET_ONE}",
+                evidence.grants
+            ),
+        );
+        tell_if(
+            self.roots == 0,
+            "no span is a root, so nothing says when requests began: export whole traces"
+                .to_owned(),
+        );
+        tell_if(
+            self.orphans > 0,
+            format!(
+                "{} of {spans} spans name a parent that is not in the file: export whole traces",
+                self.orphans
+            ),
+        );
+        tell_if(
+            self.no_service > 0,
+            format!(
+                "{} of {spans} spans have no service.name: set it in the SDK's resource",
+                self.no_service
+            ),
+        );
+        tell_if(evidence.allowances == 0, NO_ALLOWANCE.to_owned());
+        tell_if(evidence.ordinals == 0, NO_ORDINAL.to_owned());
+        tell_if(evidence.queued == 0, NO_QUEUE.to_owned());
+        missing
+    }
+}
+
+const SET_ONE: &str = "set the deadline of requests by --deadline or in a contract";
+const NO_GRANT: &str = "no span says how much time it was given: capture the grpc-timeout or \
+     x-envoy-expected-rq-timeout-ms request header, write deadline.remaining_ms, or set the \
+     deadline of requests by --deadline or in a contract";
+const NO_ALLOWANCE: &str = "no span says how long one attempt may take, so no retry can be called \
+     unfundable: write deadline.attempt_timeout_ms, or set retry.attempt_allowance in a contract";
+const NO_ORDINAL: &str = "no span says which attempt it is: retries are told from calls that failed \
+     before, unless http.request.resend_count or the like is written";
+const NO_QUEUE: &str = "no span says how long it waited before it started: capture x-request-start, \
+     or write deadline.queue_ms, to see queues in front of services";
+
+impl Evidence {
+    fn add(&mut self, span: &Span) {
+        let is_root = span.parent_span_id.is_none();
+        self.grants += u64::from(span.grant.is_some());
+        self.root_grants += u64::from(span.grant.is_some() && is_root);
+        self.allowances += u64::from(span.allowance.is_some());
+        self.ordinals += u64::from(span.attempt_ordinal.is_some());
+        self.queued += u64::from(span.queued_before > Nanos::ZERO);
     }
 }

@@ -26,10 +26,10 @@ use rayon::iter::{
 use crate::conventions::{Conventions, Seen};
 use crate::span::{Interner, Spans};
 use crate::tables::ProblemRow;
-use admit::{Found, Harvest, Record};
+use admit::{Harvest, Record};
 use format::{Format, WHAT_WE_READ};
-pub use inspect::FileInspection;
-use problems::{Code, Place};
+pub use inspect::{Evidence, FileInspection};
+use problems::Code;
 pub use source::Compression;
 use source::Input;
 use stream::{Chunk, Stream, Tail};
@@ -174,7 +174,7 @@ pub fn inspect(
     for input in begin(inputs, progress)? {
         let (facts, harvests) = read_file(0, &input, conventions, progress)?;
         files.push(facts.clone());
-        inspections.extend(FileInspection::new(&finish(vec![facts], harvests)));
+        inspections.extend(FileInspection::new(finish(vec![facts], harvests)));
     }
     refuse_nothing(&files)?;
     Ok(inspections)
@@ -247,22 +247,19 @@ fn read_file(
         other_signal_records: 0,
         seen: Seen::default(),
     };
-    if stream.start().is_empty() {
-        if stream.broken().is_some() {
-            return Err(IngestError::NotDecompressed { file: input.name.clone(), compression });
-        }
-        let mut empty = Harvest::default();
-        let mut found = Found::default();
-        found.ledger.note(Code::EmptyFile, 1, Place::default(), Place::default);
-        empty.merge_file(file, found);
-        return Ok((facts, vec![empty]));
+    if stream.start().is_empty() && stream.broken().is_none() {
+        return Ok((facts, vec![Harvest::of_empty(file)]));
     }
-    let (format, skip) = sniff::sniff(stream.start())
-        .ok_or_else(|| IngestError::UnknownFormat { file: input.name.clone() })?;
+    let Some(format) = sniff::sniff(stream.start()) else {
+        let file = input.name.clone();
+        return Err(match stream.broken() {
+            Some(_) => IngestError::NotDecompressed { file, compression },
+            None => IngestError::UnknownFormat { file },
+        });
+    };
     facts.format = Some(format.name());
-    let harvests =
-        read_chunks(stream, format, skip, file, conventions, progress).map_err(failed)?;
-    facts.bytes = harvests.iter().map(|(_, bytes)| bytes).sum::<u64>() + skip as u64;
+    let harvests = read_chunks(stream, format, file, conventions, progress).map_err(failed)?;
+    facts.bytes = harvests.iter().map(|(_, bytes)| bytes).sum();
     progress.file_done();
     Ok((facts, harvests.into_iter().map(|(harvest, _)| harvest).collect()))
 }
@@ -271,13 +268,12 @@ fn read_file(
 fn read_chunks(
     stream: Stream<impl Read + Send>,
     format: Format,
-    skip: usize,
     file: usize,
     conventions: &Conventions,
     progress: &dyn Progress,
 ) -> io::Result<Vec<(Harvest, u64)>> {
     stream
-        .chunks(format.framing, skip)
+        .chunks(format.framing)
         .par_bridge()
         .try_fold(
             || (Harvest::default(), 0),

@@ -53,13 +53,29 @@ fn top_key(key: &str) -> Option<TopKey> {
     }
 }
 
-/// Looks at one document without reading its spans: what it holds as far as it can be read, and
-/// where it ends.
-pub(crate) fn probe(bytes: &[u8]) -> (Signals, Result<usize>) {
+/// What is known of a document without reading its spans.
+pub(crate) struct Probe {
+    /// What it holds, as far as it can be read.
+    pub signals: Signals,
+    /// Where it ends, or breaks.
+    pub end: usize,
+    /// How it breaks.
+    pub error: Option<JsonError>,
+}
+
+/// Looks at one document without reading its spans.
+pub(crate) fn probe(bytes: &[u8]) -> Probe {
     let mut signals = Signals::default();
-    let mut json = Json::new(bytes);
-    let end = probe_object(&mut json, &mut signals, true).map(|()| json.position());
-    (signals, end)
+    let mut json = Json::new(without_mark(bytes));
+    let error = probe_object(&mut json, &mut signals, true).err();
+    let end = json.position() + bytes.len() - without_mark(bytes).len();
+    Probe { signals, end, error }
+}
+
+/// `bytes` without the byte order mark that some tools write. It says nothing in UTF-8, and stands
+/// within a file where files were put together.
+fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
 }
 
 fn probe_object(json: &mut Json<'_>, signals: &mut Signals, is_outermost: bool) -> Result<()> {
@@ -85,7 +101,7 @@ fn probe_object(json: &mut Json<'_>, signals: &mut Signals, is_outermost: bool) 
 /// Reads a record that holds one document; where that breaks, goes on at the next line that opens
 /// an object.
 pub(crate) fn read(bytes: &[u8], desk: &mut Desk<'_>) {
-    let mut start = 0;
+    let mut start = bytes.len() - without_mark(bytes).len();
     while let Some(rest) = bytes.get(start..) {
         let mut reader = Reader { json: Json::new(rest), desk, base: start };
         if reader.json.at_end() {
@@ -238,7 +254,7 @@ impl<'a> Reader<'a, '_, '_> {
             return Ok(());
         }
         while let Some(key) = self.json.next_key()? {
-            match (ResourceSpansField::from_name(&key), &resource) {
+            match (ResourceSpansField::from_name(&key), resource) {
                 (Some(ResourceSpansField::Resource), _) => resource = Some(self.resource()?),
                 (
                     Some(ResourceSpansField::ScopeSpans | ResourceSpansField::LibrarySpans),
@@ -262,7 +278,7 @@ impl<'a> Reader<'a, '_, '_> {
         };
         for position in before_resource {
             let json = self.json.again_at(position);
-            Reader { json, desk: &mut *self.desk, base: self.base }.all_scope_spans(&resource)?;
+            Reader { json, desk: &mut *self.desk, base: self.base }.all_scope_spans(resource)?;
         }
         Ok(())
     }
@@ -280,7 +296,7 @@ impl<'a> Reader<'a, '_, '_> {
         Ok(self.desk.resource(&attributes))
     }
 
-    fn all_scope_spans(&mut self, resource: &Resource) -> Result<()> {
+    fn all_scope_spans(&mut self, resource: Resource) -> Result<()> {
         if self.open_array()? {
             while self.json.next_element()? {
                 self.scope_spans(resource)?;
@@ -289,7 +305,7 @@ impl<'a> Reader<'a, '_, '_> {
         Ok(())
     }
 
-    fn scope_spans(&mut self, resource: &Resource) -> Result<()> {
+    fn scope_spans(&mut self, resource: Resource) -> Result<()> {
         if !self.open_object()? {
             return Ok(());
         }
@@ -308,7 +324,7 @@ impl<'a> Reader<'a, '_, '_> {
         Ok(())
     }
 
-    fn span(&mut self, resource: &Resource) -> Result<()> {
+    fn span(&mut self, resource: Resource) -> Result<()> {
         let found = self.json.shape()?;
         let offset = self.offset();
         let mut draft = Draft::new();

@@ -1,10 +1,301 @@
-//! OTLP in protobuf.
+//! OTLP in protobuf: only the fields that matter, without a copy of the message in between.
 
-use super::admit::Desk;
+use std::borrow::Cow;
 
-/// x
-pub(crate) fn looks_like_message(_bytes: &[u8]) -> bool {
-    false
+use super::admit::{Desk, Draft, instant};
+use super::problems::Code;
+use super::scalar;
+use crate::conventions::Resource;
+use crate::conventions::raw::{Attribute, RawEvent, Status, Value};
+use crate::otlp::fields::{
+    ArrayField, EventField, KeyValueField, ResourceField, ResourceSpansField, ScopeSpansField,
+    SpanField, StatusField, TracesField, ValueField,
+};
+use crate::otlp::shape::{self, Signal};
+use crate::otlp::wire::{self, Fields, Message, WireError};
+use crate::span::Kind;
+
+type Result<T> = std::result::Result<T, WireError>;
+
+/// Lists within lists beyond this are `Other`: no convention looks so deep.
+const MAX_LIST_DEPTH: usize = 4;
+
+/// Reads a record that holds one message, or a part of one between top-level fields.
+pub(crate) fn read(bytes: &[u8], desk: &mut Desk<'_>) {
+    let mut reader = Reader { desk };
+    let mut signals = Vec::new();
+    let mut fields = Fields::new(Message { bytes, at: 0 });
+    loop {
+        let offset = fields.position();
+        let outcome = match fields.next() {
+            None => break,
+            Some(Ok((number, wire::Value::Bytes(entry))))
+                if TracesField::from_number(number).is_some() =>
+            {
+                let signal = shape::signal(entry.bytes);
+                signals.push(signal);
+                if signal == Signal::Traces { reader.resource_spans(entry) } else { Ok(()) }
+            }
+            Some(field) => field.map(|_| ()),
+        };
+        match outcome {
+            Ok(()) => {}
+            Err(WireError::CutOff) => return reader.desk.note(Code::RecordCutOff, offset),
+            Err(WireError::Damaged) => return reader.desk.note(Code::RecordDamaged, offset),
+        }
+    }
+    if signals.is_empty() && !bytes.is_empty() {
+        reader.desk.note(Code::RecordNotOtlp, 0);
+    } else if signals.contains(&Signal::Others) && !signals.contains(&Signal::Traces) {
+        reader.desk.note(Code::OtherSignal, 0);
+    }
 }
-/// x
-pub(crate) fn read(_bytes: &[u8], _desk: &mut Desk<'_>) {}
+
+/// Reads messages; what is odd within them goes over the desk.
+struct Reader<'d, 'w> {
+    desk: &'d mut Desk<'w>,
+}
+
+impl Reader<'_, '_> {
+    /// The spans of one resource, which may stand behind them.
+    fn resource_spans(&mut self, message: Message<'_>) -> Result<()> {
+        let mut attributes = Vec::new();
+        for field in Fields::new(message) {
+            let (number, value) = field?;
+            if ResourceSpansField::from_number(number) == Some(ResourceSpansField::Resource)
+                && let Some(message) = self.message(value, message.at)
+            {
+                self.resource(message, &mut attributes)?;
+            }
+        }
+        let resource = self.desk.resource(&attributes);
+        for field in Fields::new(message) {
+            let (number, value) = field?;
+            if let Some(ResourceSpansField::ScopeSpans | ResourceSpansField::LibrarySpans) =
+                ResourceSpansField::from_number(number)
+                && let Some(message) = self.message(value, message.at)
+            {
+                self.scope_spans(message, resource)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn resource<'a>(
+        &mut self,
+        message: Message<'a>,
+        attributes: &mut Vec<Attribute<'a>>,
+    ) -> Result<()> {
+        for field in Fields::new(message) {
+            let (number, value) = field?;
+            match ResourceField::from_number(number) {
+                Some(ResourceField::Attributes) => self.attribute(value, message.at, attributes)?,
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn scope_spans(&mut self, message: Message<'_>, resource: Resource) -> Result<()> {
+        for field in Fields::new(message) {
+            let (number, value) = field?;
+            match ScopeSpansField::from_number(number) {
+                Some(ScopeSpansField::Spans) => {
+                    if let Some(span) = self.message(value, message.at) {
+                        self.span(span, resource);
+                    }
+                }
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// One span. Where it is damaged it alone is lost: its neighbours' bounds are known.
+    fn span(&mut self, message: Message<'_>, resource: Resource) {
+        let mut draft = Draft::new();
+        for field in Fields::new(message) {
+            let outcome = field.and_then(|(number, value)| match SpanField::from_number(number) {
+                Some(field) => self.span_field(field, value, message.at, &mut draft),
+                None => Ok(()),
+            });
+            if outcome.is_err() {
+                draft.blame(Code::SpanDamaged);
+            }
+        }
+        self.desk.take(&draft, resource, message.at);
+    }
+
+    fn span_field<'a>(
+        &mut self,
+        field: SpanField,
+        value: wire::Value<'a>,
+        at: usize,
+        draft: &mut Draft<'a>,
+    ) -> Result<()> {
+        match (field, value) {
+            (SpanField::TraceId, wire::Value::Bytes(id)) => {
+                draft.set_trace_id(Some(scalar::trace_id_of(id.bytes)));
+            }
+            (SpanField::SpanId, wire::Value::Bytes(id)) => {
+                draft.set_span_id(Some(scalar::span_id_of(id.bytes)));
+            }
+            (SpanField::ParentSpanId, wire::Value::Bytes(id)) => {
+                draft.set_parent_id(Some(scalar::span_id_of(id.bytes)));
+            }
+            (SpanField::TraceState, wire::Value::Bytes(text)) => {
+                draft.raw.trace_state = self.text(text);
+            }
+            (SpanField::Name, wire::Value::Bytes(text)) => draft.raw.name = self.text(text),
+            (SpanField::Kind, wire::Value::Varint(number)) => draft.raw.kind = kind(number),
+            (SpanField::Start, wire::Value::Fixed64(time)) => {
+                draft.set_start(i64::try_from(time).ok());
+            }
+            (SpanField::End, wire::Value::Fixed64(time)) => draft.set_end(i64::try_from(time).ok()),
+            (SpanField::Attributes, value) => {
+                self.attribute(value, at, &mut draft.raw.attributes)?;
+            }
+            (SpanField::Events, wire::Value::Bytes(event)) => {
+                let event = self.event(event)?;
+                draft.raw.events.push(event);
+            }
+            (SpanField::Links, wire::Value::Bytes(_)) => {
+                draft.raw.links = draft.raw.links.saturating_add(1);
+            }
+            (SpanField::Status, wire::Value::Bytes(status)) => self.status(status, draft)?,
+            _ => self.desk.note(Code::FieldWrongType, at),
+        }
+        Ok(())
+    }
+
+    fn event<'a>(&mut self, message: Message<'a>) -> Result<RawEvent<'a>> {
+        let mut event = RawEvent { name: Cow::Borrowed(""), time: None, attributes: Vec::new() };
+        for field in Fields::new(message) {
+            let (number, value) = field?;
+            match (EventField::from_number(number), value) {
+                (Some(EventField::Time), wire::Value::Fixed64(time)) => {
+                    let time = instant(i64::try_from(time).ok());
+                    event.time = time.filter(|time| time.as_nanos() != 0);
+                }
+                (Some(EventField::Name), wire::Value::Bytes(text)) => event.name = self.text(text),
+                (Some(EventField::Attributes), value) => {
+                    self.attribute(value, message.at, &mut event.attributes)?;
+                }
+                (Some(_), _) => self.desk.note(Code::FieldWrongType, message.at),
+                (None, _) => {}
+            }
+        }
+        Ok(event)
+    }
+
+    fn status<'a>(&mut self, message: Message<'a>, draft: &mut Draft<'a>) -> Result<()> {
+        for field in Fields::new(message) {
+            let (number, value) = field?;
+            match (StatusField::from_number(number), value) {
+                (Some(StatusField::Message), wire::Value::Bytes(text)) => {
+                    draft.raw.status_message = self.text(text);
+                }
+                (Some(StatusField::Code), wire::Value::Varint(code)) => {
+                    draft.raw.status = match code {
+                        1 => Status::Ok,
+                        2 => Status::Error,
+                        _ => Status::Unset,
+                    };
+                }
+                (Some(_), _) => self.desk.note(Code::FieldWrongType, message.at),
+                (None, _) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn attribute<'a>(
+        &mut self,
+        value: wire::Value<'a>,
+        at: usize,
+        attributes: &mut Vec<Attribute<'a>>,
+    ) -> Result<()> {
+        let Some(message) = self.message(value, at) else { return Ok(()) };
+        let mut attribute = (Cow::Borrowed(""), Value::Other);
+        for field in Fields::new(message) {
+            let (number, value) = field?;
+            match (KeyValueField::from_number(number), value) {
+                (Some(KeyValueField::Key), wire::Value::Bytes(key)) => attribute.0 = self.text(key),
+                (Some(KeyValueField::Value), wire::Value::Bytes(value)) => {
+                    attribute.1 = self.value(value, 0)?;
+                }
+                (Some(_), _) => self.desk.note(Code::FieldWrongType, message.at),
+                (None, _) => {}
+            }
+        }
+        attributes.push(attribute);
+        Ok(())
+    }
+
+    /// An attribute's value; of several the last. An empty message is a value too.
+    fn value<'a>(&mut self, message: Message<'a>, list_depth: usize) -> Result<Value<'a>> {
+        let mut found = Value::Other;
+        for field in Fields::new(message) {
+            let (number, value) = field?;
+            found = match (ValueField::from_number(number), value) {
+                (Some(ValueField::Text), wire::Value::Bytes(text)) => Value::Text(self.text(text)),
+                (Some(ValueField::Bool), wire::Value::Varint(number)) => Value::Bool(number != 0),
+                (Some(ValueField::Int), wire::Value::Varint(number)) => {
+                    Value::Int(number.cast_signed())
+                }
+                (Some(ValueField::Double), wire::Value::Fixed64(bits)) => {
+                    Value::Double(f64::from_bits(bits))
+                }
+                (Some(ValueField::Array), wire::Value::Bytes(list))
+                    if list_depth < MAX_LIST_DEPTH =>
+                {
+                    self.list(list, list_depth)?
+                }
+                _ => Value::Other,
+            };
+        }
+        Ok(found)
+    }
+
+    fn list<'a>(&mut self, message: Message<'a>, list_depth: usize) -> Result<Value<'a>> {
+        let mut elements = Vec::new();
+        for field in Fields::new(message) {
+            let (number, value) = field?;
+            match ArrayField::from_number(number) {
+                Some(ArrayField::Values) => {
+                    if let Some(element) = self.message(value, message.at) {
+                        elements.push(self.value(element, list_depth + 1)?);
+                    }
+                }
+                None => {}
+            }
+        }
+        Ok(Value::List(elements))
+    }
+
+    /// The message that `value` has to be; otherwise it is counted, at `at`.
+    fn message<'a>(&mut self, value: wire::Value<'a>, at: usize) -> Option<Message<'a>> {
+        if let wire::Value::Bytes(message) = value {
+            return Some(message);
+        }
+        self.desk.note(Code::FieldWrongType, at);
+        None
+    }
+
+    fn text<'a>(&mut self, message: Message<'a>) -> Cow<'a, str> {
+        let text = String::from_utf8_lossy(message.bytes);
+        let is_mended = matches!(text, Cow::Owned(_));
+        self.desk.note_many(Code::TextNotUtf8, u64::from(is_mended), message.at);
+        text
+    }
+}
+
+fn kind(number: u64) -> Kind {
+    match number {
+        2 => Kind::Server,
+        3 => Kind::Client,
+        4 => Kind::Producer,
+        5 => Kind::Consumer,
+        _ => Kind::Internal,
+    }
+}

@@ -57,6 +57,10 @@ problems! {
     RecordCutOff = "record-cut-off", Loss,
         "a line, frame or document ends early; spans before the cut were read",
         "the writer was stopped or was still writing: export again to get the rest";
+    /// A compressed frame is broken.
+    FrameDamaged = "frame-damaged", Loss,
+        "a compressed frame cannot be decompressed and was skipped",
+        "copy or download the file again";
     /// A record cannot be decoded.
     RecordDamaged = "record-damaged", Loss,
         "a line, frame or document cannot be decoded from here on; spans before this were read",

@@ -50,8 +50,9 @@ pub(crate) fn span_id_of(bytes: &[u8]) -> Id<SpanId> {
     Id { id: SpanId(low_half(id)), is_hashed }
 }
 
+/// The low 64 bits; they always fit.
 fn low_half(id: u128) -> u64 {
-    (id & u128::from(u64::MAX)) as u64
+    u64::try_from(id & u128::from(u64::MAX)).unwrap_or_default()
 }
 
 fn big_endian(bytes: &[u8]) -> u128 {

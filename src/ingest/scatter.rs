@@ -38,13 +38,13 @@ fn merge(strings: &[Interner], workers: Vec<Vec<Span>>) -> Spans {
         let mut known = FxHashMap::default();
         let mut translate =
             |sym: Sym| *known.entry(sym).or_insert_with(|| spans.strings.intern(theirs.get(sym)));
-        spans.rows.extend(rows.into_iter().map(|span| translated(span, &mut translate)));
+        spans.rows.extend(rows.iter().map(|span| translated(span, &mut translate)));
     }
     spans
 }
 
 /// The span with every symbol translated. All fields are listed, so that a new one is not forgotten.
-fn translated(span: Span, translate: &mut impl FnMut(Sym) -> Sym) -> Span {
+fn translated(span: &Span, translate: &mut impl FnMut(Sym) -> Sym) -> Span {
     Span {
         trace_id: span.trace_id,
         span_id: span.span_id,

@@ -117,6 +117,11 @@ fn document_len(bytes: &[u8]) -> Option<usize> {
     None
 }
 
+/// How many lines end in `bytes`.
+pub(crate) fn newlines(bytes: &[u8]) -> u64 {
+    bytes.split(|&byte| byte == b'\n').count() as u64 - 1
+}
+
 /// A record within its chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Bounds {
@@ -186,7 +191,7 @@ impl Counters {
         self.record += 1;
         self.line += match framing {
             Framing::Lines => 1,
-            Framing::Documents => bytes.iter().filter(|&&byte| byte == b'\n').count() as u64,
+            Framing::Documents => newlines(bytes),
             _ => 0,
         };
     }
@@ -206,6 +211,11 @@ impl Chunk {
             counters
                 .pass(self.framing, self.bytes.get(bounds.start..bounds.end).unwrap_or_default());
             let content = self.bytes.get(bounds.content..bounds.end).unwrap_or_default();
+            // A line that is cut off must not look damaged at its end.
+            let content = content
+                .strip_suffix(b"\n")
+                .filter(|_| self.framing == Framing::Lines)
+                .unwrap_or(content);
             let header = (bounds.content - bounds.start) as u64;
             (content, Place { byte: place.byte.map(|byte| byte + header), ..place })
         })
@@ -267,14 +277,9 @@ impl<R: Read> Stream<R> {
         Ok(())
     }
 
-    /// The chunks of the stream; `skip` bytes at its start are no part of a record.
-    pub(crate) fn chunks(mut self, framing: Framing, skip: usize) -> Chunks<R> {
-        self.buffer.drain(..skip.min(self.buffer.len()));
-        Chunks {
-            stream: self,
-            framing,
-            place: Counters { byte: skip as u64, ..Counters::default() },
-        }
+    /// The chunks of the stream.
+    pub(crate) fn chunks(self, framing: Framing) -> Chunks<R> {
+        Chunks { stream: self, framing, place: Counters::default() }
     }
 }
 

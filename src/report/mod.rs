@@ -6,6 +6,7 @@ mod class;
 mod csv;
 mod hops;
 mod input;
+mod inspection;
 mod json;
 mod markdown;
 pub mod model;
@@ -20,6 +21,7 @@ use crate::names::names;
 use crate::span::Interner;
 use crate::tables::{ProblemRow, Severity};
 use crate::units::UnixNanos;
+pub use inspection::inspection;
 pub use model::Report;
 
 /// Version of the JSON and CSV forms. It changes when a name or a meaning does.

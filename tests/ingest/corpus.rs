@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use dwindle::conventions::Conventions;
 use dwindle::ingest::{FileInspection, IngestError, inspect};
+use dwindle::units::UnixNanos;
 use serde_json::Value;
 
+use super::support::conventions;
+
 /// The folder of published files; `None`, and told, where it is not there.
-#[expect(clippy::disallowed_methods, reason = "the one place where tests look for the corpus")]
 #[expect(clippy::print_stderr, reason = "a skipped test has to say so")]
 fn corpus() -> Option<PathBuf> {
     let shared = std::env::var_os("DWINDLE_SHARED")
@@ -30,8 +31,8 @@ fn counts(file: &FileInspection) -> Value {
         "duplicate_span_ids": file.duplicate_span_ids,
         "services": file.services,
         "no_service": file.no_service,
-        "min_start_ns": file.min_start.map(|time| time.as_nanos()),
-        "max_end_ns": file.max_end.map(|time| time.as_nanos()),
+        "min_start_ns": file.min_start.map(UnixNanos::as_nanos),
+        "max_end_ns": file.max_end.map(UnixNanos::as_nanos),
         "error_spans": file.error_spans,
     })
 }
@@ -45,13 +46,20 @@ fn files_of(corpus: &std::path::Path, folder: &str) -> Vec<(String, Value)> {
     of_folder.map(|(file, facts)| (file.clone(), facts.clone())).collect()
 }
 
+/// The paths of the corpus files of a folder; none where the corpus is not there.
+pub(super) fn files(folder: &str) -> Vec<String> {
+    let Some(corpus) = corpus() else { return Vec::new() };
+    let path = |(file, _): (String, Value)| corpus.join(file).display().to_string();
+    files_of(&corpus, folder).into_iter().map(path).collect()
+}
+
 fn equals_facts(folder: &str) {
     let Some(corpus) = corpus() else { return };
     let files = files_of(&corpus, folder);
     assert!(!files.is_empty());
     for (file, facts) in files {
         let input = corpus.join(&file).display().to_string();
-        let inspected = inspect(&[input], &Conventions::embedded().unwrap(), &()).unwrap();
+        let inspected = inspect(&[input], conventions(), &()).unwrap();
         let counted = counts(&inspected[0]);
         for (name, count) in counted.as_object().unwrap() {
             let expected = facts.get(name).cloned().unwrap_or(Value::from(0));
@@ -71,11 +79,16 @@ fn published_otlp_json_lines_count_equal_the_independent_readers() {
 }
 
 #[test]
+fn published_otlp_protobuf_counts_equal_the_independent_readers() {
+    equals_facts("otlp-proto/");
+}
+
+#[test]
 fn published_files_of_no_format_are_refused_by_name() {
     let Some(corpus) = corpus() else { return };
     for (file, _) in files_of(&corpus, "other/") {
         let input = corpus.join(&file).display().to_string();
-        let refused = inspect(&[input], &Conventions::embedded().unwrap(), &()).unwrap_err();
+        let refused = inspect(&[input], conventions(), &()).unwrap_err();
         assert!(matches!(refused, IngestError::UnknownFormat { .. }), "{file}: {refused}");
     }
 }

@@ -1,3 +1,11 @@
 //! Reading: formats, encodings, trouble.
 
+mod command;
 mod corpus;
+mod inspection;
+mod json;
+mod protobuf;
+mod random;
+mod reference;
+mod sources;
+mod support;

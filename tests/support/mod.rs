@@ -1,6 +1,9 @@
 //! What tests share.
 
 pub mod case_tables;
+pub mod command;
 pub mod made_tables;
+pub mod naive;
+pub mod random;
 pub mod raw_span;
 pub mod tables;

@@ -1,0 +1,135 @@
+//! What files hold, for people: the text of `dwindle inspect`.
+
+use super::model::{Block, Cell, Column, Report, Row, Section, Table};
+use super::text;
+use crate::ingest::{Compression, FileInspection};
+
+/// A section for all files together, and one for each.
+pub fn inspection(files: &[FileInspection], version: &str) -> Report {
+    let mut sections = vec![together(files)];
+    sections.extend(files.iter().map(of_file));
+    Report { version: version.to_owned(), sections }
+}
+
+fn together(files: &[FileInspection]) -> Section {
+    let sum = |part: fn(&FileInspection) -> u64| text::count(files.iter().map(part).sum());
+    let note = format!(
+        "{}: {} spans, of which {} were admitted and {} rejected.",
+        text::counted(files.len() as u64, "file"),
+        sum(|file| file.facts.spans_read),
+        sum(|file| file.facts.spans_admitted),
+        sum(|file| file.facts.spans_rejected),
+    );
+    Section { title: "All files".to_owned(), class: None, blocks: vec![Block::Note(note)] }
+}
+
+fn of_file(file: &FileInspection) -> Section {
+    let note = |text: &str| Block::Note(text.to_owned());
+    let mut blocks = vec![Block::Table(facts(file))];
+    if !file.services.is_empty() {
+        blocks.push(Block::Note(format!("services: {}", file.services.join(", "))));
+    }
+    blocks.extend(keys(file).map(Block::Table));
+    blocks.extend(problems(file).map(Block::Table));
+    for row in &file.problems {
+        let text = |sym| file.problem_strings.get(sym);
+        let (code, message, help) = (text(row.code), text(row.message), text(row.help));
+        blocks.push(Block::Note(format!("{code}: {message}; {help}")));
+    }
+    let missing = file.missing();
+    blocks.push(note(""));
+    blocks.push(note(match missing.as_slice() {
+        [] => "Nothing is missing for deadlines to be known.",
+        _ => "What is missing for deadlines to be known:",
+    }));
+    blocks.extend(missing.iter().map(|sentence| Block::Note(format!("- {sentence}"))));
+    Section { title: file.facts.path.clone(), class: None, blocks }
+}
+
+fn facts(file: &FileInspection) -> Table {
+    let facts = &file.facts;
+    let compression = match facts.compression {
+        Compression::None => String::new(),
+        compression => format!(", {}", compression.name()),
+    };
+    let format = format!("{}{compression}", facts.format.unwrap_or("empty"));
+    let instant = |time: Option<_>| time.map_or(Cell::Absent, Cell::Instant);
+    let rows = [
+        ("format", Cell::Text(format)),
+        ("bytes, decompressed", Cell::Count(facts.bytes)),
+        ("spans", Cell::Count(facts.spans_read)),
+        ("spans rejected", Cell::Count(facts.spans_rejected)),
+        ("logs and metrics records, skipped", Cell::Count(facts.other_signal_records)),
+        ("traces", Cell::Count(file.traces)),
+        ("roots", Cell::Count(file.roots)),
+        ("orphans", Cell::Count(file.orphans)),
+        ("duplicate span ids", Cell::Count(file.duplicate_span_ids)),
+        ("services", Cell::Count(file.services.len() as u64)),
+        ("spans without a service", Cell::Count(file.no_service)),
+        ("spans with status ERROR", Cell::Count(file.error_spans)),
+        ("first start", instant(file.min_start)),
+        ("last end", instant(file.max_end)),
+    ];
+    Table {
+        id: "file",
+        title: "Counts".to_owned(),
+        head: "fact",
+        columns: vec![Column::new("value", "value", "")],
+        rows: rows.into_iter().map(|(name, cell)| Row::new("fact", name, vec![cell])).collect(),
+        ..Table::default()
+    }
+}
+
+fn keys(file: &FileInspection) -> Option<Table> {
+    let row = |(key, seen): (&String, &crate::conventions::KeyCount)| {
+        let cells = vec![
+            Cell::Text(seen.rule.clone()),
+            Cell::Count(seen.count),
+            Cell::Count(seen.unparsed),
+        ];
+        Row::new("key", key, cells)
+    };
+    let rows: Vec<Row> = file.facts.seen.keys.iter().map(row).collect();
+    (!rows.is_empty()).then(|| Table {
+        id: "keys",
+        title: "Convention keys met".to_owned(),
+        head: "key",
+        columns: vec![
+            Column::name("rule"),
+            Column::new("met", "met", ""),
+            Column::new("not parsed", "unparsed", ""),
+        ],
+        rows,
+        ..Table::default()
+    })
+}
+
+fn problems(file: &FileInspection) -> Option<Table> {
+    let place = |place: Option<i64>| {
+        place.and_then(|place| u64::try_from(place).ok()).map_or(Cell::Absent, Cell::Count)
+    };
+    let row = |row: &crate::tables::ProblemRow| {
+        let cells = vec![
+            Cell::Text(row.severity.name().to_owned()),
+            Cell::Count(u64::try_from(row.count).unwrap_or(0)),
+            place(row.byte),
+            place(row.line),
+            place(row.record),
+        ];
+        Row::new("code", file.problem_strings.get(row.code), cells)
+    };
+    (!file.problems.is_empty()).then(|| Table {
+        id: "problems",
+        title: "Problems, and where the first of each is".to_owned(),
+        head: "problem",
+        columns: vec![
+            Column::name("severity"),
+            Column::new("count", "count", ""),
+            Column::new("byte", "byte", "").ranked(1),
+            Column::new("line", "line", "").ranked(3),
+            Column::new("record", "record", "").ranked(2),
+        ],
+        rows: file.problems.iter().map(row).collect(),
+        ..Table::default()
+    })
+}

@@ -1,0 +1,6 @@
+//! The command as its users meet it.
+
+mod determinism;
+mod errors;
+mod folder;
+mod help;

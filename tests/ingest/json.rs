@@ -1,0 +1,266 @@
+//! OTLP JSON: each way in which real exporters write it, from the smallest file that shows it.
+
+use super::support::{Folder, problems, read, read_fixture, spans, try_read};
+
+/// The trace of most fixtures.
+const TRACE: &str = "5b8efff798038103d269b633813fc60c";
+
+/// Start and duration of most spans in the fixtures.
+const TIMES: &str = "1700000000000000001+250000001";
+
+/// Checks the spans of a fixture, `{T}` standing for [`TRACE`] and `{t}` for [`TIMES`], and that
+/// nothing is wrong with it.
+fn reads_as(name: &str, expected: &[&str]) {
+    let read = read_fixture(name);
+    assert_eq!(spans(&read), filled_in(expected), "{name}");
+    assert_eq!(problems(&read), Vec::<String>::new(), "{name}");
+}
+
+fn filled_in(lines: &[&str]) -> Vec<String> {
+    lines.iter().map(|line| line.replace("{T}", TRACE).replace("{t}", TIMES)).collect()
+}
+
+#[test]
+fn ids_in_upper_case_are_the_same_ids() {
+    reads_as("ids-upper-case.json", &["{T}/a1 shop op Server {t}", "{T}/b2<a1 shop op Client {t}"]);
+}
+
+#[test]
+fn short_ids_lost_zeros_on_the_left() {
+    reads_as(
+        "ids-short.json",
+        &["abc/a1 shop op Server {t}", "abc/b2<a1 shop op Server {t}", "abc/c3 shop op Server {t}"],
+    );
+}
+
+#[test]
+fn ids_in_base64_are_the_bytes_they_stand_for() {
+    reads_as(
+        "ids-base64.json",
+        &[
+            "5452414345494431/eee19b7ec3c1b176 shop op Server {t}",
+            "{T}/eee19b7ec3c1b174 shop op Server {t}",
+            "{T}/eee19b7ec3c1b175<eee19b7ec3c1b174 shop op Server {t}",
+        ],
+    );
+}
+
+#[test]
+fn ids_of_another_length_keep_parents_and_children_together() {
+    let read = read_fixture("ids-of-other-length.json");
+    let expected =
+        ["{T}/b2<405781fb8a011024 shop op Server {t}", "{T}/405781fb8a011024 shop op Server {t}"];
+    assert_eq!(spans(&read), filled_in(&expected));
+    assert_eq!(problems(&read), ["id-hashed 2 @135:1:0"]);
+}
+
+#[test]
+fn a_parent_id_that_is_empty_null_or_zero_is_no_parent() {
+    reads_as(
+        "parent-empty.json",
+        &["{T}/a1 shop op Server {t}", "{T}/b2 shop op Server {t}", "{T}/c3 shop op Server {t}"],
+    );
+}
+
+#[test]
+fn field_names_may_be_in_snake_case() {
+    reads_as(
+        "snake-case.json",
+        &["{T}/a1 shop root Server {t}", "{T}/b2<a1 shop call Client {t} error"],
+    );
+}
+
+#[test]
+fn spans_of_both_scope_kinds_in_one_document_are_read() {
+    reads_as(
+        "both-scope-kinds.json",
+        &["{T}/a1 shop op Server {t}", "{T}/b2<a1 shop op Server {t}"],
+    );
+}
+
+#[test]
+fn bare_numbers_beyond_2_53_lose_no_nanosecond() {
+    reads_as(
+        "numbers-beyond-2-53.json",
+        &[
+            "{T}/a1 shop op Server 1700000000000000001+2",
+            "{T}/b2<a1 shop op Server 1700000000000000003+4",
+        ],
+    );
+}
+
+#[test]
+fn enums_are_numbers_or_names_of_any_case() {
+    reads_as(
+        "enums-by-name.json",
+        &[
+            "{T}/a1 shop op Server {t} error",
+            "{T}/b2<a1 shop op Client {t} error",
+            "{T}/c3<a1 shop op Producer {t}",
+            "{T}/d4<c3 shop op Consumer {t} error",
+            "{T}/e5<a1 shop op Internal {t}",
+            "{T}/f6<a1 shop op Internal {t}",
+        ],
+    );
+}
+
+#[test]
+fn values_of_all_types_and_unknown_fields_are_no_trouble() {
+    reads_as("values-of-all-types.json", &["{T}/a1 shop op Server {t} links=1"]);
+}
+
+#[test]
+fn a_resource_that_stands_behind_its_spans_is_theirs() {
+    reads_as("resource-after-spans.json", &["{T}/a1 shop op Server {t}"]);
+}
+
+#[test]
+fn spans_without_a_service_have_an_empty_one() {
+    reads_as(
+        "no-service.json",
+        &["{T}/a1 shop op Server {t}", "{T}/b2<a1  op Server {t}", "{T}/c3<a1  op Server {t}"],
+    );
+}
+
+#[test]
+fn jaegers_api_puts_the_document_under_result() {
+    reads_as("jaeger-api-result.json", &["{T}/a1 shop op Server {t}"]);
+}
+
+#[test]
+fn documents_in_a_row_may_go_over_many_lines() {
+    let expected = [
+        "{T}/a1 shop op Server {t}",
+        "{T}/b2<a1 shop op Server {t}",
+        "{T}/c3<a1 shop op Server {t}",
+    ];
+    reads_as("documents-in-a-row.json", &expected);
+    reads_as("documents-of-both-layouts.json", &expected);
+}
+
+#[test]
+fn a_byte_order_mark_is_no_content() {
+    reads_as("byte-order-mark.json", &["{T}/a1 shop op Server {t}"]);
+}
+
+#[test]
+fn logs_and_metrics_between_spans_are_counted_and_skipped() {
+    let read = read_fixture("mixed-signals.jsonl");
+    assert_eq!(
+        spans(&read),
+        filled_in(&["{T}/a1 shop op Server {t}", "{T}/b2<a1 shop op Server {t}"])
+    );
+    assert_eq!(problems(&read), ["other-signal 3 @0:1:0"]);
+    assert_eq!(read.files[0].other_signal_records, 3);
+}
+
+#[test]
+fn a_bad_line_is_told_with_its_place_and_loses_no_other() {
+    let read = read_fixture("malformed-lines.jsonl");
+    assert_eq!(
+        spans(&read),
+        filled_in(&["{T}/a1 shop op Server {t}", "{T}/c3<a1 shop op Server {t}"])
+    );
+    assert_eq!(
+        problems(&read),
+        ["record-cut-off 1 @401:6:5", "record-damaged 2 @29:2:1", "record-not-otlp 1 @0:1:0"]
+    );
+}
+
+#[test]
+fn a_bad_span_is_told_with_its_reason_and_loses_no_neighbour() {
+    let read = read_fixture("bad-spans-among-good.json");
+    let expected =
+        ["{T}/a1 shop good Server {t}", "{T}/c3<a1 shop also good Server 1700000000000000001+0"];
+    assert_eq!(spans(&read), filled_in(&expected));
+    assert_eq!(
+        problems(&read),
+        [
+            "field-wrong-type 1 @3791:137:0",
+            "trace-id-absent 2 @467:25:0",
+            "trace-id-invalid 1 @713:33:0",
+            "span-id-absent 1 @1128:48:0",
+            "span-id-invalid 2 @1374:56:0",
+            "parent-id-invalid 1 @1608:64:0",
+            "start-absent 2 @1885:73:0",
+            "start-invalid 3 @2308:88:0",
+            "end-absent 1 @3508:129:0",
+            "end-invalid 1 @3012:112:0",
+            "span-damaged 1 @3259:120:0",
+        ]
+    );
+    let file = &read.files[0];
+    assert_eq!((file.spans_read, file.spans_admitted, file.spans_rejected), (16, 2, 14));
+}
+
+#[test]
+fn text_that_is_no_text_is_mended_and_told() {
+    let read = read_fixture("text-not-utf8.json");
+    assert_eq!(spans(&read), filled_in(&["{T}/a1 shop caf\u{fffd} \u{fffd} Server {t}"]));
+    assert_eq!(problems(&read), ["text-not-utf8 1 @221:1:0"]);
+}
+
+/// The documents of a fixture, over many lines each.
+fn pretty() -> String {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/otlp/documents-in-a-row.json");
+    std::fs::read_to_string(path).unwrap()
+}
+
+#[test]
+fn a_last_document_cut_off_gives_the_spans_before_the_cut() {
+    let folder = Folder::new();
+    let text = pretty();
+    let last = text.rfind("\n{").unwrap() + 1;
+    let line = text[..last].lines().count() + 1;
+    for end in [text.len() - 4, text.len() - 60] {
+        let read = read(&[&folder.write("cut", &text[..end])]);
+        assert_eq!(problems(&read), [format!("record-cut-off 1 @{last}:{line}:2")]);
+        let whole = if end == text.len() - 4 { 3 } else { 2 };
+        assert_eq!(spans(&read).len(), whole);
+    }
+}
+
+#[test]
+fn a_document_that_breaks_gives_the_spans_before_and_the_documents_after() {
+    let folder = Folder::new();
+    let text = pretty();
+    let behind_first_span = text.find("endTimeUnixNano").unwrap();
+    let bracket = behind_first_span + text[behind_first_span..].find(']').unwrap();
+    for instead in ["]]", ""] {
+        let broken = [&text[..bracket], instead, &text[bracket + 1..]].concat();
+        let read = read(&[&folder.write("broken", &broken)]);
+        assert_eq!(spans(&read).len(), 3);
+        assert!(problems(&read)[0].starts_with("record-damaged "), "{:?}", problems(&read));
+        assert_eq!(problems(&read).len(), 1);
+    }
+}
+
+#[test]
+fn files_with_byte_order_marks_put_together_are_read() {
+    let folder = Folder::new();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/otlp/byte-order-mark.json");
+    let bytes = [std::fs::read(path).unwrap(), b"\n".to_vec()].concat();
+    let read = read(&[&folder.write("both", bytes.repeat(2))]);
+    assert_eq!((spans(&read).len(), problems(&read).len()), (2, 0));
+}
+
+#[test]
+fn json_nested_without_end_is_told_and_loses_no_other_line() {
+    let good = pretty().lines().map(str::trim).collect::<String>();
+    let good = &good[..=good.find("}{").unwrap()];
+    for bomb in [
+        format!("{{\"resourceSpans\":{}", "[".repeat(1_000_000)),
+        good.replace("\"kind\"", &format!("\"deep\":{}0,\"kind\"", "{\"a\":".repeat(100_000))),
+        good.replace(
+            "\"stringValue\": \"shop\"",
+            &format!("{}0", "\"arrayValue\":{\"values\":[{".repeat(100_000)),
+        ),
+    ] {
+        let folder = Folder::new();
+        let read = read(&[&folder.write("bomb", format!("{bomb}\n{good}\n"))]);
+        assert_eq!(spans(&read).len(), 1);
+        assert!(problems(&read)[0].starts_with("record-too-deep 1 @"), "{:?}", problems(&read));
+        // Alone it is refused, or told; it never overflows.
+        assert!(try_read(&[&folder.write("alone", bomb)]).is_ok());
+    }
+}

@@ -1,0 +1,140 @@
+//! Helpers of the tests of reading.
+
+use std::path::PathBuf;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use dwindle::conventions::Conventions;
+use dwindle::ingest::{IngestError, Ingested, ingest};
+
+/// The embedded conventions.
+pub(super) fn conventions() -> &'static Conventions {
+    static EMBEDDED: LazyLock<Conventions> = LazyLock::new(|| Conventions::embedded().unwrap());
+    &EMBEDDED
+}
+
+/// Reads `inputs` with the embedded conventions.
+pub(super) fn try_read(inputs: &[&str]) -> Result<Ingested, IngestError> {
+    let inputs: Vec<String> = inputs.iter().map(|&input| input.to_owned()).collect();
+    let read = ingest(&inputs, conventions(), &())?;
+    for file in &read.files {
+        assert_eq!(
+            file.spans_read,
+            file.spans_admitted + file.spans_rejected,
+            "{}: read = admitted + rejected",
+            file.path
+        );
+    }
+    let admitted: u64 = read.files.iter().map(|file| file.spans_admitted).sum();
+    let kept: usize = read.partitions.iter().map(|partition| partition.rows.len()).sum();
+    assert_eq!(admitted, kept as u64, "every admitted span is in a partition");
+    Ok(read)
+}
+
+/// Reads what has to be readable.
+pub(super) fn read(inputs: &[&str]) -> Ingested {
+    try_read(inputs).unwrap()
+}
+
+/// Reads `fixtures/otlp/NAME`.
+pub(super) fn read_fixture(name: &str) -> Ingested {
+    read(&[&format!("{}/fixtures/otlp/{name}", env!("CARGO_MANIFEST_DIR"))])
+}
+
+/// The spans, one a line, in the order of trace and span:
+/// `trace/span<parent service name kind start+duration`, then what else there is.
+pub(super) fn spans(read: &Ingested) -> Vec<String> {
+    let mut lines = Vec::new();
+    for partition in &read.partitions {
+        for span in &partition.rows {
+            let text = |sym| partition.strings.get(sym);
+            let line = [
+                format!("{:x}/{:x}", span.trace_id.0, span.span_id.0),
+                span.parent_span_id.map_or_else(String::new, |parent| format!("<{:x}", parent.0)),
+                format!(" {} {}", text(span.service), text(span.operation)),
+                format!(" {:?} {}", span.kind, span.start.as_nanos()),
+                format!("+{}", span.duration().as_nanos()),
+                if span.flags.has_error_status { " error".to_owned() } else { String::new() },
+                if span.links > 0 { format!(" links={}", span.links) } else { String::new() },
+            ]
+            .concat();
+            lines.push(((span.trace_id.sort_key(), span.span_id, span.start), line));
+        }
+    }
+    lines.sort();
+    lines.into_iter().map(|(_, line)| line).collect()
+}
+
+/// The problems, one a line: `code count @byte:line:record`.
+pub(super) fn problems(read: &Ingested) -> Vec<String> {
+    let number = |number: Option<i64>| number.map_or_else(|| "-".to_owned(), |n| n.to_string());
+    let row = |row: &dwindle::tables::ProblemRow| {
+        format!(
+            "{} {} @{}:{}:{}",
+            read.problem_strings.get(row.code),
+            row.count,
+            number(row.byte),
+            number(row.line),
+            number(row.record)
+        )
+    };
+    read.problems.iter().map(row).collect()
+}
+
+/// A folder that goes when it is dropped.
+pub(super) struct Folder(PathBuf);
+
+impl Folder {
+    /// A new one.
+    pub(super) fn new() -> Self {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("dwindle-test-{}-{number}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    /// The path of `name` in it.
+    pub(super) fn path(&self, name: &str) -> String {
+        self.0.join(name).display().to_string()
+    }
+
+    /// Writes a file, and says its path.
+    pub(super) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> String {
+        let path = self.0.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, bytes).unwrap();
+        path.display().to_string()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        std::fs::remove_dir_all(&self.0).unwrap();
+    }
+}
+
+/// Everything that is known of each span, one a line, sorted; independent of interners.
+pub(super) fn everything(read: &Ingested) -> Vec<String> {
+    let mut lines = Vec::new();
+    for partition in &read.partitions {
+        for span in &partition.rows {
+            let text = |sym| partition.strings.get(sym).to_owned();
+            let grant = span.grant.map(|grant| (grant.value, grant.kind, text(grant.key)));
+            lines.push(format!(
+                "{:?}",
+                (
+                    (span.trace_id, span.span_id, span.parent_span_id, span.kind),
+                    (text(span.service), text(span.clock_domain), text(span.operation)),
+                    (span.start, span.end, span.outcome, span.http_status, span.flags),
+                    (grant, span.allowance, span.attempt_ordinal, span.links),
+                    (span.queued_before, span.waited_inside, span.route_operation.map(text)),
+                    (span.target.map(text), span.peer_service.map(text)),
+                )
+            ));
+        }
+    }
+    lines.sort();
+    lines
+}
