@@ -195,7 +195,7 @@ fn table_without_deadline(classes: &[(&Name, &ClassSummary)], rest: &(u64, Class
         Column::new("completed", "completed", ""),
         Column::new("p50", "elapsed_ns", "p50").ranked(5).brief(),
         Column::new("p99", "elapsed_ns", "p99").brief(),
-        Column::new("queue p99", "queue_ns", "p99").ranked(4).brief(),
+        Column::new("queue p99", "queue_ns", "p99").brief(),
         Column::new("retries", "retries", ""),
         Column::new("residual", "residual_work_after_cancel_ns", "mean"),
     ];

@@ -124,7 +124,12 @@ impl Grid {
         let ranked = (0..Column::MACHINES).rev();
         let mut grids =
             ranked.map(|rank| Self::of(table, &columns_up_to(table, rank), with_intervals));
-        grids.find(|grid| grid.least_width(READABLE_NAME) <= room).map(|grid| grid.shortened(room))
+        // A sentence is worth less than a whole name.
+        let fits = |grid: &Self| {
+            let has_prose = grid.columns.contains(&Kind::Prose);
+            grid.least_width(if has_prose { usize::MAX } else { READABLE_NAME }) <= room
+        };
+        grids.find(fits).map(|grid| grid.shortened(room))
     }
 
     fn of(table: &Table, kept: &[(usize, &Column)], with_intervals: bool) -> Self {
