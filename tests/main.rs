@@ -12,6 +12,8 @@ mod cli;
 mod conventions;
 mod ingest;
 mod layers;
+mod properties;
 mod report;
+mod shop;
 mod stats;
 mod support;

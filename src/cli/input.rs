@@ -67,11 +67,17 @@ pub(super) struct Rules {
 
     /// A deadline for requests that no contract matches: 1s for all, or 'GET /items/*=800ms' for
     /// those whose root span's name matches; may be repeated, the first that matches holds
-    #[arg(long, value_name = "[NAME=]DURATION", value_parser = Deadline::parse)]
+    #[arg(long, value_name = "[NAME=]DURATION", value_parser = Deadline::parse, allow_hyphen_values = true)]
     deadline: Vec<Deadline>,
 
     /// Two lengths count as equal within this or a 50th of the length, whichever is more
-    #[arg(long, value_name = "DURATION", default_value = "5ms", value_parser = Nanos::parse)]
+    #[arg(
+        long,
+        value_name = "DURATION",
+        default_value = "5ms",
+        value_parser = Nanos::parse,
+        allow_hyphen_values = true
+    )]
     tolerance: Nanos,
 }
 

@@ -432,7 +432,7 @@ table! {
 }
 
 table! {
-    /// Where the time from origin to root end went, on the consumption path: it sums to it exactly.
+    /// Where the time from origin to root end went on the consumption path; sums to it exactly.
     "segments" => SegmentRow {
         /// The trace, 32 hexadecimal digits.
         trace_id: TraceId;

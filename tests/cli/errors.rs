@@ -25,7 +25,7 @@ fn a_missing_file_is_named() {
 
 #[test]
 fn a_file_that_is_no_trace_is_refused_with_the_formats_that_are_read() {
-    refused(&run(&["report", "Cargo.toml"]), &["Cargo.toml", "OTLP JSON", "protobuf"]);
+    refused(&run(&["report", "Cargo.toml"]), &["Cargo.toml", "OTLP traces as JSON", "protobuf"]);
     refused(&run(&["report", CASE, "LICENSE"]), &["LICENSE"]);
 }
 

@@ -3,5 +3,7 @@
 pub mod case_tables;
 pub mod command;
 pub mod made_tables;
+pub mod naive;
+pub mod random;
 pub mod raw_span;
 pub mod tables;
