@@ -165,7 +165,7 @@ impl Harvest {
     /// What an empty file gives.
     pub(crate) fn of_empty(file: usize) -> Self {
         let mut found = Found::default();
-        found.ledger.note(Code::EmptyFile, 1, Place::default(), Place::default);
+        found.ledger.note(Code::EmptyFile, 1, None, Place::default);
         Self { files: BTreeMap::from([(file, found)]), ..Self::default() }
     }
 
@@ -192,17 +192,19 @@ pub(crate) struct Record<'a> {
 }
 
 impl Record<'_> {
+    /// Where its byte `offset` is in the file.
+    fn byte_at(&self, offset: usize) -> Option<u64> {
+        let offset = if self.is_unpacked { 0 } else { offset as u64 };
+        self.place.byte.map(|byte| byte + offset)
+    }
+
     /// The place of its byte `offset`.
     fn place_at(&self, offset: usize) -> Place {
-        if self.is_unpacked {
-            return self.place;
-        }
         let before = self.bytes.get(..offset).unwrap_or(self.bytes);
-        let lines = newlines(before);
         Place {
-            byte: self.place.byte.map(|byte| byte + offset as u64),
-            line: self.place.line.map(|line| line + lines),
+            byte: self.byte_at(offset),
             record: self.place.record,
+            line: self.place.line.map(|line| line + newlines(before)),
         }
     }
 }
@@ -243,7 +245,8 @@ impl<'w> Desk<'w> {
     pub(crate) fn note_many(&mut self, code: Code, count: u64, offset: usize) {
         if count > 0 {
             let record = self.record;
-            self.found.ledger.note(code, count, record.place, || record.place_at(offset));
+            let byte = record.byte_at(offset);
+            self.found.ledger.note(code, count, byte, || record.place_at(offset));
         }
     }
 

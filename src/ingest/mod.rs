@@ -307,6 +307,6 @@ fn read_chunk(
             Tail::CompressionDamaged => Code::CompressionDamaged,
         };
         let ledger = &mut harvest.files.entry(file).or_default().ledger;
-        ledger.note(code, 1, rest.place, || rest.place);
+        ledger.note(code, 1, rest.place.byte, || rest.place);
     }
 }

@@ -171,19 +171,19 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// Counts `count` more of `code`. `place` is asked for only where it may come first, and is
-    /// not before `at_least`.
+    /// Counts `count` more of `code`, first met at `byte` of the file. What else there is to know
+    /// of that place is asked for only where it comes first: lines take time to count.
     pub(crate) fn note(
         &mut self,
         code: Code,
         count: u64,
-        at_least: Place,
+        byte: Option<u64>,
         place: impl FnOnce() -> Place,
     ) {
         if let Some(entry) = self.entries.get_mut(&(code, None)) {
             entry.count += count;
-            if at_least < entry.first {
-                entry.first = entry.first.min(place());
+            if byte < entry.first.byte {
+                entry.first = place();
             }
         } else {
             self.entries.insert((code, None), Entry { count, first: place() });

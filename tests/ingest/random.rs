@@ -134,7 +134,7 @@ fn published_protobuf_reads_as_the_reference_decodes_it() {
 }
 
 proptest! {
-    #![proptest_config(Config { cases: 200, failure_persistence: None, ..Config::default() })]
+    #![proptest_config(Config { cases: 100, failure_persistence: None, ..Config::default() })]
 
     #[test]
     fn protobuf_json_and_the_reference_agree(message in any_message()) {
