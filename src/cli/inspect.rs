@@ -52,9 +52,10 @@ pub(super) fn run(args: &Args) -> Result<(), Fatal> {
         inspect(&args.inputs.inputs, &conventions, &progress)?
     };
     match args.format {
-        InspectFormat::Ndjson => output::print(
-            &files.iter().map(|file| format!("{}\n", object(file))).collect::<String>(),
-        ),
+        InspectFormat::Ndjson => {
+            let lines = files.iter().map(|file| object(file).to_string() + "\n");
+            output::print(&lines.collect::<String>())
+        }
         InspectFormat::Terminal => {
             let report = inspection(&files, env!("CARGO_PKG_VERSION"));
             let width = output::width(args.width);
