@@ -152,7 +152,7 @@ impl Contract {
     }
 
     /// A contract that only sets a deadline, for all requests or for those whose root span's
-    /// operation (or `service operation`) matches.
+    /// operation matches.
     pub fn deadline_only(name: String, operation: Option<Glob>, deadline: Nanos) -> Self {
         let matches = Match { service: None, operation };
         Self { name, matches, deadline: Some(deadline), ..Self::default() }

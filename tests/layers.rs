@@ -23,7 +23,6 @@ const FENCED: &[(&str, &str)] = &[
     ("console", "cli"),
     ("indicatif", "cli"),
     ("flate2", "ingest"),
-    ("statrs", "stats"),
     ("parquet", "tables"),
 ];
 

@@ -60,7 +60,7 @@ pub(super) fn run(args: &Args) -> Result<(), Fatal> {
         None => FolderWriter::create(&args.out, args.format)?,
     };
     folder.append(&run.ingested.problems, &run.ingested.problem_strings)?;
-    let manifest = Manifest::new(&args.inputs.inputs, &run, &summary);
+    let manifest = Manifest::new(&args.inputs.paths, &run, &summary);
     folder.finish(&manifest)?;
     if !args.inputs.quiet {
         output::note(&format!(

@@ -16,13 +16,13 @@ pub(super) struct Inputs {
     /// Exported traces: files, folders, patterns, or - for standard input. The format and the
     /// compression are told from the content, never from the name
     #[arg(required = true, value_name = "INPUT")]
-    pub inputs: Vec<String>,
+    pub paths: Vec<String>,
 
     /// More attribute keys (TOML), which extend or override those built in
     #[arg(long, value_name = "FILE")]
     conventions: Option<String>,
 
-    /// Also take generic attributes such as timeout_ms or deadline_ms for timeouts (off: they
+    /// Also take generic attributes such as `timeout_ms` or `deadline_ms` for timeouts (off: they
     /// mean too many things)
     #[arg(long)]
     heuristics: bool,

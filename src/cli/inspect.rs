@@ -49,7 +49,7 @@ pub(super) fn run(args: &Args) -> Result<(), Fatal> {
     let conventions = args.inputs.conventions()?;
     let files = {
         let progress = ProgressLine::new(args.inputs.quiet);
-        inspect(&args.inputs.inputs, &conventions, &progress)?
+        inspect(&args.inputs.paths, &conventions, &progress)?
     };
     match args.format {
         InspectFormat::Ndjson => {

@@ -77,7 +77,7 @@ pub(super) fn width(told: Option<u16>) -> usize {
 /// When to colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Color {
-    /// On a terminal, unless NO_COLOR is set or TERM is dumb
+    /// On a terminal, unless `NO_COLOR` is set or TERM is dumb
     Auto,
     /// Always
     Always,

@@ -53,7 +53,7 @@ fn format_named(name: &str) -> Result<Format, String> {
 /// Runs it.
 pub(super) fn run(args: &Args) -> Result<(), Fatal> {
     let mut summary = Summary::default();
-    let facts = match folder_of(&args.inputs.inputs)? {
+    let facts = match folder_of(&args.inputs.paths)? {
         Some(dir) => from_folder(dir, &args.rules, &mut summary)?,
         None => from_traces(args, &mut summary)?,
     };
@@ -98,5 +98,5 @@ fn from_traces(args: &Args, summary: &mut Summary) -> Result<RunFacts, Fatal> {
     let strings = &run.ingested.problem_strings;
     let problems = run.ingested.problems.iter().map(|row| Problem::from_row(row, strings));
     let problems = problems.collect();
-    Ok(Manifest::new(&args.inputs.inputs, &run, summary).run_facts(problems))
+    Ok(Manifest::new(&args.inputs.paths, &run, summary).run_facts(problems))
 }

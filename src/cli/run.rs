@@ -29,7 +29,7 @@ pub(super) fn run(
     inputs.start_threads();
     let conventions = inputs.conventions()?;
     let progress = ProgressLine::new(inputs.quiet);
-    let mut ingested = ingest(&inputs.inputs, &conventions, &progress)?;
+    let mut ingested = ingest(&inputs.paths, &conventions, &progress)?;
     let mut facts = Facts::default();
     let partitions = std::mem::take(&mut ingested.partitions);
     // A few partitions a core at a time: all cores are busy, and not all tables are in memory.

@@ -15,7 +15,7 @@ use crate::span::{Interner, Kind, Span, SpanId, TraceId};
 use crate::units::UnixNanos;
 
 /// Instants beyond this are no instants: sums and differences of a few stay within 64 bits.
-const LATEST_UNIX_NS: i64 = i64::MAX / 4;
+const LATEST_UNIX_NS: i64 = i64::MAX / 2;
 
 /// A span as a reader finds it, field by field, before it is known to be right.
 #[derive(Clone, Debug)]

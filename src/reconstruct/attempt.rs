@@ -204,9 +204,8 @@ fn failed_retryably(outcome: Outcome, span: &Span) -> bool {
 
 fn funding(remaining: Option<Nanos>, allowance: Option<Nanos>, reserve: Nanos) -> Funding {
     match (remaining, allowance) {
-        (None, _) => Funding::Unknown,
         (Some(remaining), _) if remaining <= Nanos::ZERO => Funding::Expired,
-        (Some(_), None) => Funding::Unknown,
+        (None, _) | (_, None) => Funding::Unknown,
         (Some(remaining), Some(allowance)) => {
             if budget::available(remaining, reserve) >= allowance {
                 Funding::Funded

@@ -126,6 +126,8 @@ fn handed_down(trace: &Trace<'_>, calls: &Calls) -> Vec<Option<usize>> {
     handed
 }
 
+/// The halves of a hop, and the span that names it.
+#[derive(Clone, Copy)]
 struct Halves {
     first: usize,
     client: Option<usize>,
@@ -257,11 +259,15 @@ fn repeats_above(
             if let Some(grant) = hop.grant.filter(|_| suspects[next]) {
                 // Call spans between caller and hop are not the caller's.
                 let between = above.values_below(hop.caller);
-                between.iter().for_each(|&grant| above.values.remove(grant));
+                for &grant in &between {
+                    above.values.remove(grant);
+                }
                 let budget = trace.request(i).budget_at_origin();
                 repeats[next] = holds_equal(&above.values, grant.value, floor)
                     || budget.is_some_and(|budget| budget::is_equal(grant.value, budget, floor));
-                between.iter().for_each(|&grant| above.values.add(grant));
+                for grant in between {
+                    above.values.add(grant);
+                }
             }
             next += 1;
         }

@@ -178,7 +178,7 @@ impl ChildIndex {
         // Up to the nearest subtree left of the prefix's end that holds one; the root if the
         // prefix is everything. Then down to its last such leaf.
         let mut node = leaves + prefix;
-        while node > 1 && (node % 2 == 0 || self.latest_end[node - 1] < end) {
+        while node > 1 && (node.is_multiple_of(2) || self.latest_end[node - 1] < end) {
             node /= 2;
         }
         node = (node - 1).max(1);

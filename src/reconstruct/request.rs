@@ -150,8 +150,10 @@ impl<'a> Request<'a> {
 fn matches(contract: &Contract, trace: &Trace<'_>, root: &Span) -> bool {
     let fits =
         |glob: &Option<Glob>, text: &str| glob.as_ref().is_none_or(|glob| glob.matches(text));
+    // The class of a span that is named by its method alone tells the route: a glob may too.
+    let mut names = [Some(root.operation), root.route_operation].into_iter().flatten();
     fits(&contract.matches.service, trace.text(root.service))
-        && fits(&contract.matches.operation, trace.text(root.operation))
+        && names.any(|name| fits(&contract.matches.operation, trace.text(name)))
 }
 
 /// When the time of a request began to run: when its root arrived; for a message when it was sent.

@@ -14,7 +14,7 @@ use super::rows::{BlindSpot, BlindSpots};
 use crate::span::{Interner, SpanId, Sym, TraceId};
 use crate::units::{Nanos, UnixNanos};
 
-/// A type that a column may have. Only types that Spark, DuckDB and ClickHouse all read.
+/// A type that a column may have. Only types that Spark, `DuckDB` and `ClickHouse` all read.
 pub trait Cell: Sized {
     /// The type on disk.
     fn data_type() -> DataType;
@@ -118,12 +118,6 @@ trait TextCell: Sized {
     fn read(text: &str, strings: &mut Interner) -> Option<Self>;
 }
 
-/// The text of `row`, or the absence of one.
-fn text_at(column: &ArrayRef, row: usize) -> Option<Option<&str>> {
-    let column: &StringArray = column.as_string_opt::<i32>()?;
-    Some(column.is_valid(row).then(|| column.value(row)))
-}
-
 macro_rules! text_cell {
     ($ty:ty) => {
         impl Cell for $ty {
@@ -138,7 +132,9 @@ macro_rules! text_cell {
             }
 
             fn get(column: &ArrayRef, row: usize, strings: &mut Interner) -> Option<Self> {
-                <$ty as TextCell>::read(text_at(column, row)??, strings)
+                let column: &StringArray = column.as_string_opt::<i32>()?;
+                let text = column.is_valid(row).then(|| column.value(row))?;
+                <$ty as TextCell>::read(text, strings)
             }
         }
 
@@ -159,10 +155,11 @@ macro_rules! text_cell {
             }
 
             fn get(column: &ArrayRef, row: usize, strings: &mut Interner) -> Option<Self> {
-                match text_at(column, row)? {
-                    Some(text) => <$ty as TextCell>::read(text, strings).map(Some),
-                    None => Some(None),
+                let column: &StringArray = column.as_string_opt::<i32>()?;
+                if column.is_null(row) {
+                    return Some(None);
                 }
+                <$ty as TextCell>::read(column.value(row), strings).map(Some)
             }
         }
     };

@@ -160,8 +160,8 @@ impl FolderWriter {
 }
 
 impl TableWriter {
-    fn push(&mut self, batch: RecordBatch) -> Result<(), FolderError> {
-        let pushed = self.coalescer.push_batch(batch);
+    fn push(&mut self, batch: Result<RecordBatch, ArrowError>) -> Result<(), FolderError> {
+        let pushed = batch.and_then(|batch| self.coalescer.push_batch(batch));
         self.write_completed(pushed)
     }
 

@@ -265,7 +265,7 @@ impl RowBuilder {
 
     fn finish(&mut self) -> Result<RecordBatch, FormatError> {
         self.done += std::mem::take(&mut self.rows);
-        let columns = self.columns.iter_mut().map(|column| column.finish()).collect();
+        let columns = self.columns.iter_mut().map(ArrayBuilder::finish).collect();
         Ok(RecordBatch::try_new(Arc::clone(&self.schema), columns)?)
     }
 }
@@ -329,7 +329,9 @@ fn append(
                 _ => return None,
             };
             let column = column.downcast_mut::<ListBuilder<StringBuilder>>()?;
-            items.into_iter().for_each(|item| column.values().append_value(item));
+            for item in items {
+                column.values().append_value(item);
+            }
             column.append(true);
             Some(())
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use arrow_schema::{DataType, Field, Schema};
+use arrow_schema::{ArrowError, DataType, Field, Schema};
 
 use super::rows;
 use crate::span::Interner;
@@ -75,7 +75,10 @@ pub trait Row: Sized {
     const TABLE: Table;
 
     /// The rows as Arrow columns.
-    fn to_batch(rows: &[Self], strings: &Interner) -> RecordBatch;
+    ///
+    /// # Errors
+    /// A cell type makes another column than it declares.
+    fn to_batch(rows: &[Self], strings: &Interner) -> Result<RecordBatch, ArrowError>;
 
     /// The rows of a batch; columns are found by name.
     fn from_batch(batch: &RecordBatch, strings: &mut Interner) -> Result<Vec<Self>, ReadError>;
@@ -137,14 +140,11 @@ macro_rules! table {
             fn to_batch(
                 rows: &[Self],
                 strings: &$crate::span::Interner,
-            ) -> arrow_array::RecordBatch {
+            ) -> Result<arrow_array::RecordBatch, arrow_schema::ArrowError> {
                 let columns: Vec<arrow_array::ArrayRef> = vec![$(
                     <$ty as $crate::tables::Cell>::array(rows.iter().map(|row| &row.$name), strings),
                 )+];
                 arrow_array::RecordBatch::try_new(Self::TABLE.arrow_schema(), columns)
-                    .unwrap_or_else(|_| {
-                        arrow_array::RecordBatch::new_empty(Self::TABLE.arrow_schema())
-                    })
             }
 
             fn from_batch(
