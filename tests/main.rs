@@ -15,6 +15,7 @@ mod layers;
 mod properties;
 mod readme;
 mod report;
+mod scale;
 mod shop;
 mod stats;
 mod support;

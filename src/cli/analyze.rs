@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::input::{Inputs, Rules};
+use super::input::{Inputs, Rules, one_of};
 use super::manifest::Manifest;
 use super::output::{self, Fatal};
 use super::run;
@@ -31,15 +31,8 @@ pub(super) struct Args {
     out: PathBuf,
 
     /// What to write
-    #[arg(long, value_name = "FORMAT", default_value = "parquet", value_parser = format_named)]
+    #[arg(long, value_name = "FORMAT", default_value = "parquet", value_parser = one_of(Format::ALL, Format::name))]
     format: Format,
-}
-
-fn format_named(name: &str) -> Result<Format, String> {
-    Format::from_name(name).ok_or_else(|| {
-        let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
-        format!("expected one of {}", names.join(", "))
-    })
 }
 
 /// Runs it.

@@ -3,6 +3,7 @@
 use std::fs;
 
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::output::Fatal;
 use crate::contract::{Contract, Glob};
@@ -56,6 +57,16 @@ impl Inputs {
             let _ = pool.build_global();
         }
     }
+}
+
+/// Takes one of a closed set of names.
+pub(super) fn one_of<T: Copy + Send + Sync + 'static>(
+    all: &'static [T],
+    name_of: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(all.iter().map(|&one| name_of(one))).try_map(move |name| {
+        all.iter().copied().find(|&one| name_of(one) == name).ok_or("not one of the names")
+    })
 }
 
 /// What the requests were promised, and how strictly to judge.

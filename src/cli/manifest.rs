@@ -155,7 +155,7 @@ impl File {
     fn new(facts: &crate::ingest::FileFacts) -> Self {
         Self {
             path: facts.path.clone(),
-            format: facts.format.map(str::to_owned),
+            format: facts.format.clone(),
             bytes: facts.bytes,
             spans_read: facts.spans_read,
             spans_admitted: facts.spans_admitted,

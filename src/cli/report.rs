@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::input::{Inputs, Rules};
+use super::input::{Inputs, Rules, one_of};
 use super::manifest::Manifest;
 use super::output::{self, Color, Fatal};
 use super::run;
@@ -31,7 +31,7 @@ pub(super) struct Args {
     rules: Rules,
 
     /// How to print it
-    #[arg(long, value_name = "FORMAT", default_value = "terminal", value_parser = format_named)]
+    #[arg(long, value_name = "FORMAT", default_value = "terminal", value_parser = one_of(Format::ALL, Format::name))]
     format: Format,
 
     /// How wide, in columns [default: the terminal's width, else 100]
@@ -41,13 +41,6 @@ pub(super) struct Args {
     /// When to colour; nothing is told by colour alone
     #[arg(long, value_enum, default_value = "auto")]
     color: Color,
-}
-
-fn format_named(name: &str) -> Result<Format, String> {
-    Format::from_name(name).ok_or_else(|| {
-        let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
-        format!("expected one of {}", names.join(", "))
-    })
 }
 
 /// Runs it.

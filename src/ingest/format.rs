@@ -4,6 +4,7 @@
 use std::io::Read;
 
 use super::admit::{Desk, Harvest, Record};
+use super::outline::Outline;
 use super::problems::Code;
 use super::source::Compression;
 use super::stream::Framing;
@@ -19,9 +20,9 @@ pub(crate) const WHAT_WE_READ: &str = "OTLP traces as JSON (one document, severa
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Payload {
     /// OTLP in JSON.
-    Json,
+    OtlpJson,
     /// OTLP in protobuf.
-    Protobuf,
+    OtlpProtobuf,
 }
 
 /// A format that was found.
@@ -37,19 +38,14 @@ pub(crate) struct Format {
 
 impl Format {
     /// The name that people see.
-    pub(crate) const fn name(self) -> &'static str {
-        match (self.payload, self.framing, self.is_packed) {
-            (Payload::Json, Framing::Lines, _) => "OTLP JSON lines",
-            (Payload::Json, Framing::FixedFrames, true) => "OTLP JSON in 4-byte frames, zstd",
-            (Payload::Json, Framing::FixedFrames, false) => "OTLP JSON in 4-byte frames",
-            (Payload::Json, Framing::VarintFrames, _) => "OTLP JSON in varint frames",
-            (Payload::Json, _, _) => "OTLP JSON",
-            (Payload::Protobuf, Framing::FixedFrames, true) => {
-                "OTLP protobuf in 4-byte frames, zstd"
-            }
-            (Payload::Protobuf, Framing::FixedFrames, false) => "OTLP protobuf in 4-byte frames",
-            (Payload::Protobuf, Framing::VarintFrames, _) => "OTLP protobuf in varint frames",
-            (Payload::Protobuf, _, _) => "OTLP protobuf",
+    pub(crate) fn name(self) -> String {
+        let payload = self.payload.name();
+        let packed = if self.is_packed { ", zstd" } else { "" };
+        match self.framing {
+            Framing::Lines => format!("{payload} lines"),
+            Framing::FixedFrames => format!("{payload} in 4-byte frames{packed}"),
+            Framing::VarintFrames => format!("{payload} in varint frames{packed}"),
+            Framing::Documents | Framing::Fields => payload.to_owned(),
         }
     }
 
@@ -75,6 +71,18 @@ impl Format {
 }
 
 impl Payload {
+    /// The payload of a JSON value that looks so.
+    pub(crate) fn of_json(outline: &Outline<'_>) -> Option<Self> {
+        otlp_json::claims(outline).then_some(Self::OtlpJson)
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::OtlpJson => "OTLP JSON",
+            Self::OtlpProtobuf => "OTLP protobuf",
+        }
+    }
+
     fn read(
         self,
         record: Record<'_>,
@@ -84,8 +92,8 @@ impl Payload {
     ) {
         let mut desk = Desk::new(conventions, harvest, file, record);
         match self {
-            Self::Json => otlp_json::read(record.bytes, &mut desk),
-            Self::Protobuf => otlp_proto::read(record.bytes, &mut desk),
+            Self::OtlpJson => otlp_json::read(record.bytes, &mut desk),
+            Self::OtlpProtobuf => otlp_proto::read(record.bytes, &mut desk),
         }
     }
 }

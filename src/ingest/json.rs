@@ -346,3 +346,9 @@ fn code_point(rest: &[u8]) -> (Option<char>, &[u8]) {
     }
     (char::from_u32(first), after)
 }
+
+/// `bytes` without the byte order mark that some tools write. It says nothing in UTF-8, and stands
+/// within a file where files were put together.
+pub(crate) fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
+}

@@ -10,6 +10,7 @@ mod inspect;
 mod json;
 mod otlp_json;
 mod otlp_proto;
+mod outline;
 pub mod problems;
 mod scalar;
 mod scatter;
@@ -108,7 +109,7 @@ pub struct FileFacts {
     /// As the user named it; within a folder, with `/` between the parts.
     pub path: String,
     /// The format's name; `None` for an empty file.
-    pub format: Option<&'static str>,
+    pub format: Option<String>,
     /// How it was compressed.
     pub compression: Compression,
     /// Its length once decompressed.

@@ -4,7 +4,8 @@
 use std::borrow::Cow;
 
 use super::admit::{Desk, Draft, instant};
-use super::json::{Json, JsonError, Shape};
+use super::json::{Json, JsonError, Shape, without_mark};
+use super::outline::Outline;
 use super::problems::Code;
 use super::scalar;
 use crate::conventions::Resource;
@@ -29,13 +30,6 @@ pub(crate) struct Signals {
     pub others: bool,
 }
 
-impl Signals {
-    /// Whether it is OTLP at all.
-    pub(crate) const fn any(self) -> bool {
-        self.traces || self.others
-    }
-}
-
 /// A top-level key that matters.
 enum TopKey {
     Traces,
@@ -53,49 +47,22 @@ fn top_key(key: &str) -> Option<TopKey> {
     }
 }
 
-/// What is known of a document without reading its spans.
-pub(crate) struct Probe {
-    /// What it holds, as far as it can be read.
-    pub signals: Signals,
-    /// Where it ends, or breaks.
-    pub end: usize,
-    /// How it breaks.
-    pub error: Option<JsonError>,
+/// Whether a value that looks so is an OTLP message.
+pub(crate) fn claims(outline: &Outline<'_>) -> bool {
+    let mut members = outline.members.iter();
+    !outline.in_array
+        && members.any(|(key, member)| match top_key(key) {
+            Some(TopKey::Traces | TopKey::Others) => true,
+            Some(TopKey::Result) => member.as_ref().is_some_and(|result| {
+                let mut keys = result.members.iter();
+                !result.in_array && keys.any(|(key, _)| is_signal(key))
+            }),
+            None => false,
+        })
 }
 
-/// Looks at one document without reading its spans.
-pub(crate) fn probe(bytes: &[u8]) -> Probe {
-    let mut signals = Signals::default();
-    let mut json = Json::new(without_mark(bytes));
-    let error = probe_object(&mut json, &mut signals, true).err();
-    let end = json.position() + bytes.len() - without_mark(bytes).len();
-    Probe { signals, end, error }
-}
-
-/// `bytes` without the byte order mark that some tools write. It says nothing in UTF-8, and stands
-/// within a file where files were put together.
-fn without_mark(bytes: &[u8]) -> &[u8] {
-    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
-}
-
-fn probe_object(json: &mut Json<'_>, signals: &mut Signals, is_outermost: bool) -> Result<()> {
-    if json.shape()? != Shape::Object {
-        return json.skip();
-    }
-    json.open()?;
-    while let Some(key) = json.next_key()? {
-        match top_key(&key) {
-            Some(TopKey::Result) if is_outermost => {
-                probe_object(json, signals, false)?;
-                continue;
-            }
-            Some(TopKey::Traces) => signals.traces = true,
-            Some(TopKey::Others) => signals.others = true,
-            _ => {}
-        }
-        json.skip()?;
-    }
-    Ok(())
+fn is_signal(key: &str) -> bool {
+    matches!(top_key(key), Some(TopKey::Traces | TopKey::Others))
 }
 
 /// Reads a record that holds one document; where that breaks, goes on at the next line that opens

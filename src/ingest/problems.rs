@@ -111,7 +111,7 @@ problems! {
         "look at the instrumentation that made the span";
     /// A span whose start cannot be.
     StartInvalid = "start-invalid", Loss,
-        "a span's start is no whole number of nanoseconds between 1970 and 2043, and the span was rejected",
+        "a span's start is no whole number of nanoseconds between 1970 and 2116, and the span was rejected",
         "times are nanoseconds since 1970: check the unit";
     /// A span without an end.
     EndAbsent = "end-absent", Info,
@@ -119,7 +119,7 @@ problems! {
         "spans still open when they were exported look like this";
     /// A span whose end cannot be.
     EndInvalid = "end-invalid", Loss,
-        "a span's end is no whole number of nanoseconds between 1970 and 2043, and the span was rejected",
+        "a span's end is no whole number of nanoseconds between 1970 and 2116, and the span was rejected",
         "times are nanoseconds since 1970: check the unit";
     /// A span that cannot be decoded.
     SpanDamaged = "span-damaged", Loss,

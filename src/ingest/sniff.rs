@@ -2,7 +2,7 @@
 
 use super::format::{self, Format, Payload};
 use super::json::JsonError;
-use super::otlp_json;
+use super::outline::outline;
 use super::source::Compression;
 use super::stream::{Cut, Framing};
 use crate::otlp::shape;
@@ -17,22 +17,22 @@ const MAX_TRIES: usize = 16;
 pub(crate) fn sniff(start: &[u8]) -> Option<Format> {
     let start = start.get(..LOOK_BYTES).unwrap_or(start);
     let unpacked = |framing, payload| Format { framing, payload, is_packed: false };
-    if let Some(framing) = json(start) {
-        return Some(unpacked(framing, Payload::Json));
+    if let Some((framing, payload)) = json(start) {
+        return Some(unpacked(framing, payload));
     }
     if let Some(format) = frames(start, Framing::FixedFrames) {
         return Some(format);
     }
     if shape::looks_like_message(start) {
-        return Some(unpacked(Framing::Fields, Payload::Protobuf));
+        return Some(unpacked(Framing::Fields, Payload::OtlpProtobuf));
     }
     frames(start, Framing::VarintFrames)
 }
 
-/// Whether OTLP JSON is in `content`, and how it is divided. Lines may be bad; a value that goes
-/// over several lines and is whole proves documents.
-fn json(content: &[u8]) -> Option<Framing> {
-    let mut has_lines = false;
+/// What JSON is in `content`, and how it is divided. Lines may be bad; a value that goes over
+/// several lines and is whole proves documents.
+fn json(content: &[u8]) -> Option<(Framing, Payload)> {
+    let mut of_lines = None;
     let mut of_broken = None;
     let mut tries = 0;
     let mut at = 0;
@@ -42,9 +42,10 @@ fn json(content: &[u8]) -> Option<Framing> {
         let line_len = rest.iter().position(|&byte| byte == b'\n').map_or(rest.len(), |at| at + 1);
         let (line, _) = rest.split_at(line_len);
         at += line_len;
-        let of_line = otlp_json::probe(line);
+        let of_line = outline(line);
+        let payload = Payload::of_json(&of_line.outline);
         if of_line.error.is_none() {
-            has_lines |= of_line.signals.any();
+            of_lines = of_lines.or(payload);
             continue;
         }
         // What does not break at once may go on over the next lines.
@@ -52,25 +53,23 @@ fn json(content: &[u8]) -> Option<Framing> {
             || line.trim_ascii().is_empty()
             || tries == MAX_TRIES
         {
-            if of_line.signals.any() {
-                of_broken.get_or_insert(Framing::Lines);
-            }
+            of_broken = of_broken.or(payload.map(|payload| (Framing::Lines, payload)));
             continue;
         }
         tries += 1;
-        let found = otlp_json::probe(rest);
-        match found.error {
-            None if found.signals.any() => return Some(Framing::Documents),
-            None => at += found.end.saturating_sub(line_len),
-            Some(_) if found.signals.any() => {
+        let found = outline(rest);
+        match (found.error, Payload::of_json(&found.outline)) {
+            (None, Some(payload)) => return Some((Framing::Documents, payload)),
+            (None, None) => at += found.end.saturating_sub(line_len),
+            (Some(_), Some(payload)) => {
                 let is_within_line = found.end <= line_len;
                 let framing = if is_within_line { Framing::Lines } else { Framing::Documents };
-                of_broken.get_or_insert(framing);
+                of_broken = of_broken.or(Some((framing, payload)));
             }
-            Some(_) => {}
+            (Some(_), None) => {}
         }
     }
-    if has_lines { Some(Framing::Lines) } else { of_broken }
+    of_lines.map(|payload| (Framing::Lines, payload)).or(of_broken)
 }
 
 /// What the first frame that says something holds, and whether it is compressed.
@@ -107,9 +106,6 @@ fn frame(content: &[u8], framing: Framing) -> Option<Format> {
 }
 
 fn payload(content: &[u8]) -> Option<Payload> {
-    if otlp_json::probe(content).signals.any() {
-        Some(Payload::Json)
-    } else {
-        shape::looks_like_message(content).then_some(Payload::Protobuf)
-    }
+    let of_json = Payload::of_json(&outline(content).outline);
+    of_json.or_else(|| shape::looks_like_message(content).then_some(Payload::OtlpProtobuf))
 }

@@ -52,7 +52,7 @@ fn facts(file: &FileInspection) -> Table {
         Compression::None => String::new(),
         compression => format!(", {}", compression.name()),
     };
-    let format = format!("{}{compression}", facts.format.unwrap_or("empty"));
+    let format = format!("{}{compression}", facts.format.as_deref().unwrap_or("empty"));
     let instant = |time: Option<_>| time.map_or(Cell::Absent, Cell::Instant);
     let rows = [
         ("format", Cell::Text(format)),

@@ -58,7 +58,7 @@ fn reads_as(bytes: &[u8], format: &str, expected: &[&str], expected_problems: &[
     let folder = Folder::new();
     // The name says something else: it must not matter.
     let read = read(&[&folder.write("traces.parquet", bytes)]);
-    assert_eq!(read.files[0].format, Some(format));
+    assert_eq!(read.files[0].format.as_deref(), Some(format));
     assert_eq!(spans(&read), expected);
     assert_eq!(problems(&read), expected_problems);
 }

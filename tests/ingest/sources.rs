@@ -61,7 +61,7 @@ fn an_empty_file_is_told_beside_others_and_refused_alone() {
     let full = folder.write("full", line(1, 0));
     let read = read(&[&empty, &full]);
     assert_eq!(problems(&read), ["empty-file 1 @-:-:-"]);
-    assert_eq!((read.files[0].format, read.files[0].bytes), (None, 0));
+    assert_eq!((read.files[0].format.as_deref(), read.files[0].bytes), (None, 0));
     let refused = try_read(&[&empty]).unwrap_err();
     assert!(matches!(refused, IngestError::Empty { .. }), "{refused}");
 }

@@ -6,4 +6,5 @@ pub mod made_tables;
 pub mod naive;
 pub mod random;
 pub mod raw_span;
+pub mod shapes;
 pub mod tables;

@@ -7,7 +7,10 @@ use dwindle::contract::Contract;
 use dwindle::reconstruct::{Policy, reconstruct};
 use dwindle::span::Spans;
 use dwindle::units::Nanos;
-use dwindle_benches::SHAPES;
+use shapes::SHAPES;
+
+#[path = "../../../tests/support/shapes.rs"]
+mod shapes;
 
 /// What is counted: a function of its own, so that a profiler can tell it from making the input.
 #[inline(never)]

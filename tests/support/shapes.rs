@@ -1,4 +1,5 @@
-//! Shapes of traces that are hard on tree algorithms, as spans ready to be reconstructed.
+//! Shapes of traces that are hard on tree algorithms, as spans ready to be reconstructed. The
+//! benches take them from here too.
 
 use dwindle::span::{Flags, Interner, Kind, Outcome, Span, SpanId, Spans, TraceId};
 use dwindle::units::{Nanos, UnixNanos};
@@ -16,7 +17,11 @@ pub struct Shape {
 /// All shapes.
 pub const SHAPES: &[Shape] = &[
     Shape { name: "chain", hard_on: "recursion, ancestors", make: chain },
-    Shape { name: "granted-chain", hard_on: "earlier allowances of ancestors", make: granted_chain },
+    Shape {
+        name: "granted-chain",
+        hard_on: "earlier allowances of ancestors",
+        make: granted_chain,
+    },
     Shape { name: "fan", hard_on: "one parent of all", make: fan },
     Shape { name: "comb", hard_on: "overlapping children on the path", make: comb },
     Shape { name: "retries", hard_on: "attempts of one call", make: retries },
