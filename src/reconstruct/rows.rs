@@ -1,10 +1,12 @@
 //! The rows of an annotated trace, in the order of the tables.
 
+use rustc_hash::FxHashMap;
+
 use super::annotated::Annotated;
 use super::attempt::{Attempt, Call};
 use super::finding::{Finding, findings};
 use super::hop::Hop;
-use super::path;
+use super::path::{SegmentKey, segments};
 use super::request::Request;
 use crate::budget;
 use crate::span::{SpanId, Sym, TraceId};
@@ -27,6 +29,8 @@ pub(super) fn append(of: &Annotated<'_>, tables: &mut Tables) {
     let attempts = by_request(of, attempts);
     let findings = by_request(of, findings.iter().map(|finding| (finding.span, finding)));
 
+    let mut path = segments(trace, &of.own_time);
+
     let mut order: Vec<usize> = (0..trace.requests.len()).collect();
     order.sort_unstable_by_key(|&request| start_and_id(of, trace.requests[request].root));
     for number in order {
@@ -38,7 +42,7 @@ pub(super) fn append(of: &Annotated<'_>, tables: &mut Tables) {
             class: tables.strings.intern(&request.class),
             root_span_id: trace.span(request.root).span_id,
         };
-        let segments = subject.segments(number);
+        let segments = subject.segments(std::mem::take(&mut path[number]));
         tables.requests.push(subject.request(&segments, &hops[number], &attempts[number], number));
         tables.segments.extend(segments);
         tables.hops.extend(hops[number].iter().map(|hop| subject.hop(hop)));
@@ -81,9 +85,8 @@ impl Subject<'_, '_> {
         instant - self.request.origin
     }
 
-    fn segments(&self, number: usize) -> Vec<SegmentRow> {
+    fn segments(&self, segments: FxHashMap<SegmentKey, Nanos>) -> Vec<SegmentRow> {
         let strings = self.of.trace.strings;
-        let segments = path::segments(&self.of.trace, &self.of.marks, number);
         let mut rows: Vec<SegmentRow> = segments
             .into_iter()
             .map(|((service, operation, category), duration_ns)| SegmentRow {
@@ -233,7 +236,7 @@ impl Subject<'_, '_> {
             verdict: hop.verdict,
             overgrant_ns: hop.overgrant(),
             transit_ns: received.zip(sent).map(|(received, sent)| received - sent),
-            queue_ns: of.queue(hop),
+            queue_ns: hop.queue,
             remaining_at_start_ns: remaining(hop.server.map(|i| trace.execution_start(i))),
             duration_ns: trace.span(half).duration(),
             outcome: trace.outcome(half),
