@@ -14,6 +14,9 @@ use crate::tables::{
 };
 use crate::units::{Nanos, UnixNanos};
 
+/// What stands for the key of an allowance that the contract tells.
+const CONTRACT: &str = "contract";
+
 /// Appends the rows of one trace. The strings of `tables` extend those of the spans.
 pub(super) fn append(of: &Annotated<'_>, tables: &mut Tables) {
     let trace = &of.trace;
@@ -36,6 +39,7 @@ pub(super) fn append(of: &Annotated<'_>, tables: &mut Tables) {
             request,
             trace_id: trace.span(request.root).trace_id,
             class: tables.strings.intern(&request.class),
+            contract: tables.strings.intern(CONTRACT),
             root_span_id: trace.span(request.root).span_id,
         };
         let segments = subject.segments(number);
@@ -72,6 +76,8 @@ struct Subject<'t, 'a> {
     request: &'t Request<'a>,
     trace_id: TraceId,
     class: Sym,
+    /// [`CONTRACT`].
+    contract: Sym,
     root_span_id: SpanId,
 }
 
@@ -230,10 +236,15 @@ impl Subject<'_, '_> {
             granted_ns: hop.grant.map(|grant| grant.value),
             grant_key: hop.grant.map(|grant| grant.key),
             grant_kind: hop.grant.map(|grant| grant.kind),
+            grant_rule: hop.grant.map(|grant| grant.rule),
             verdict: hop.verdict,
             overgrant_ns: hop.overgrant(),
             transit_ns: received.zip(sent).map(|(received, sent)| received - sent),
             queue_ns: of.queue(hop),
+            queue_key: hop
+                .server
+                .or_else(|| trace.link(hop.first).is_none().then_some(hop.first))
+                .and_then(|i| trace.span(i).queued_key),
             remaining_at_start_ns: remaining(hop.server.map(|i| trace.execution_start(i))),
             duration_ns: trace.span(half).duration(),
             outcome: trace.outcome(half),
@@ -241,7 +252,7 @@ impl Subject<'_, '_> {
             residual_work_ns: below.residual_work,
             late_wait_ns: request.deadline.map(|_| below.late_wait),
             residual_wait_ns: below.residual_wait,
-            proxy: None,
+            proxy: hop.client.into_iter().chain(hop.server).any(|i| trace.span(i).flags.is_proxy),
             clock_lo_ns: None,
             clock_hi_ns: None,
         }
@@ -260,6 +271,7 @@ impl Subject<'_, '_> {
             call_id: trace.span(first).span_id,
             span_id: span.span_id,
             ordinal: attempt.ordinal,
+            ordinal_key: span.ordinal_key,
             attempts: i32::try_from(call.attempts.len()).unwrap_or(i32::MAX),
             kind: attempt.kind,
             caller_service: Some(span.service),
@@ -272,6 +284,7 @@ impl Subject<'_, '_> {
                 .remaining
                 .map(|left| budget::available(left, self.request.reserve())),
             allowance_ns: attempt.allowance,
+            allowance_key: span.allowance_key.or(attempt.allowance.map(|_| self.contract)),
             funding: attempt.funding,
             duration_ns: span.duration(),
             outcome: trace.outcome(i),

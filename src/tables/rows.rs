@@ -356,6 +356,8 @@ table! {
         grant_key: Option<Sym>, null = "no attribute says so";
         /// What kind of number it was.
         grant_kind: Option<GrantKind>, null = "no attribute says so";
+        /// The id of the row of the conventions by which it was read.
+        grant_rule: Option<Sym>, null = "no attribute says so";
         /// The grant compared with what was left.
         verdict: Verdict;
         /// By how much the grant exceeds what was left.
@@ -364,6 +366,8 @@ table! {
         transit_ns: Option<Nanos>, bad = high, null = "one half is missing";
         /// Time in queues and waiting for connections.
         queue_ns: Nanos, bad = high;
+        /// The attribute or event that told the queue before the callee.
+        queue_key: Option<Sym>, null = "nothing says so";
         /// What the caller had left when execution began.
         remaining_at_start_ns: Option<Nanos>, bad = low, null = "no deadline is known, or there is no server half";
         /// The client's duration, else the server's.
@@ -378,8 +382,8 @@ table! {
         late_wait_ns: Option<Nanos>, bad = high, null = "no deadline is known";
         /// Calls of its subtree open after an ancestor had left.
         residual_wait_ns: Nanos, bad = high;
-        /// Whether a proxy made its spans.
-        proxy: Option<bool>, null = "not looked at yet";
+        /// Whether a proxy made either half.
+        proxy: bool;
         /// The least offset that its callee's clock may have.
         clock_lo_ns: Option<Nanos>, null = "not looked at yet";
         /// The greatest offset that its callee's clock may have.
@@ -402,6 +406,8 @@ table! {
         span_id: SpanId;
         /// The declared number, else the position; 1 is the first.
         ordinal: i32;
+        /// The attribute that declared it, or `name` where the span's name does.
+        ordinal_key: Option<Sym>, null = "it is the position";
         /// How many the call has.
         attempts: i32;
         /// What it is within its call.
@@ -422,6 +428,8 @@ table! {
         available_at_start_ns: Option<Nanos>, bad = low, null = "no deadline is known";
         /// What one attempt needs.
         allowance_ns: Option<Nanos>, null = "nothing says so";
+        /// The attribute that said so, or `contract` where the contract does.
+        allowance_key: Option<Sym>, null = "nothing says so";
         /// Whether enough was left.
         funding: Funding;
         /// How long it took.
