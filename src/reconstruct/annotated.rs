@@ -60,10 +60,8 @@ impl<'a> Annotated<'a> {
 
     /// The callee's name: the server's service, else what the client names.
     pub(super) fn callee_service(&self, hop: &Hop) -> Option<Sym> {
-        match (hop.server, hop.client) {
-            (Some(server), _) => Some(self.trace.span(server).service),
-            (None, client) => self.trace.span(client?).peer_service,
-        }
+        let of_server = hop.server.and_then(|server| self.trace.service(server));
+        of_server.or_else(|| self.trace.span(hop.client?).peer_service)
     }
 }
 

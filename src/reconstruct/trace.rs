@@ -108,6 +108,11 @@ impl<'a> Trace<'a> {
         self.tree.spans[i]
     }
 
+    /// Its service, if it named one.
+    pub(super) fn service(&self, i: usize) -> Option<Sym> {
+        Some(self.span(i).service).filter(|&service| !self.text(service).is_empty())
+    }
+
     /// Aligned start.
     pub(super) fn start(&self, i: usize) -> UnixNanos {
         self.clock.start[i]

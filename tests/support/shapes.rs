@@ -66,8 +66,11 @@ impl Maker {
             http_status: None,
             grant: None,
             allowance: None,
+            allowance_key: None,
             attempt_ordinal: None,
+            ordinal_key: None,
             queued_before: Nanos::ZERO,
+            queued_key: None,
             waited_inside: Nanos::ZERO,
             target: None,
             peer_service: None,
@@ -98,6 +101,7 @@ fn granted_chain(n: i64) -> Spans {
             value: Nanos::from_millis(n * 3 + i * i % 997),
             kind: dwindle::span::GrantKind::Full,
             key,
+            rule: key,
             from_start: true,
         });
     }
