@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use dwindle::distributions::{Measure, Merge, Summary};
+use dwindle::distributions::{Call, FindingSummary, Measure, Merge, Place, Summary};
 use dwindle::report::{self, Format, Options, Problem, RunFacts};
-use dwindle::tables::Severity;
+use dwindle::tables::{FindingCode, Severity};
 use dwindle::units::{Nanos, UnixNanos};
 use unicode_width::UnicodeWidthStr;
 
@@ -314,6 +314,25 @@ fn hops_that_reset_are_ranked_by_what_they_wasted() {
         })
         .collect();
     assert!(matches!(ranked[..], [(most, true), (least, false)] if most > least), "{ranked:?}");
+}
+
+#[test]
+fn a_call_at_two_depths_of_one_class_wastes_in_one_class() {
+    let mut summary = summary([(&Shape::checkout(), 10)]);
+    let class = summary.classes.get_mut("checkout").expect("the class");
+    class.findings.clear();
+    for depth in [1, 2] {
+        let call = Call { caller: None, callee: Some("db".into()), operation: "SELECT".into() };
+        let found = FindingSummary { findings: 1, ..FindingSummary::default() };
+        class.findings.insert((FindingCode::CancelIgnored, Some(Place { depth, call })), found);
+    }
+    let worst = section_of(&summary, "worst");
+    let classes: Vec<&str> = worst
+        .iter()
+        .filter(|record| record["measure"] == "classes")
+        .map(|record| record["value"].as_str())
+        .collect();
+    assert_eq!(classes, ["1"]);
 }
 
 #[test]

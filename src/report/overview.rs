@@ -1,7 +1,7 @@
 //! The first screen: what was read, how each request class fares, what wastes most.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::class::deadline_range;
 use super::model::{Block, Cell, Column, Row, Section, Table};
@@ -252,22 +252,23 @@ fn worst_hop(class: &ClassSummary) -> Option<(&Place, &HopSummary)> {
 
 /// Findings of one code at one call, whatever the class.
 #[derive(Default)]
-struct Waste {
+struct Waste<'a> {
     findings: u64,
-    classes: u64,
+    /// A class may have the call at several depths.
+    classes: BTreeSet<&'a str>,
     wasted_ns: i128,
     wasted_known: u64,
 }
 
 /// What wastes most, over all classes.
 fn worst(summary: &Summary) -> Option<Table> {
-    let mut wastes: BTreeMap<(FindingCode, Option<&Call>), Waste> = BTreeMap::new();
-    for class in summary.classes.values() {
+    let mut wastes: BTreeMap<(FindingCode, Option<&Call>), Waste<'_>> = BTreeMap::new();
+    for (name, class) in &summary.classes {
         for ((code, place), finding) in &class.findings {
             let call = place.as_ref().map(|place| &place.call);
             let waste = wastes.entry((*code, call)).or_default();
             waste.findings += finding.findings;
-            waste.classes += 1;
+            waste.classes.insert(name);
             waste.wasted_ns += finding.wasted_ns;
             waste.wasted_known += finding.wasted_known;
         }
@@ -295,14 +296,14 @@ fn worst(summary: &Summary) -> Option<Table> {
     })
 }
 
-fn waste_row(code: FindingCode, call: Option<&Call>, waste: &Waste) -> Row {
+fn waste_row(code: FindingCode, call: Option<&Call>, waste: &Waste<'_>) -> Row {
     let place = call.map_or_else(|| text::ABSENT.to_owned(), words::call);
     let wasted =
         if waste.wasted_known > 0 { Cell::TotalTime(waste.wasted_ns) } else { Cell::Absent };
     let cells = vec![
         Cell::Text(place.clone()),
         Cell::Count(waste.findings),
-        Cell::Count(waste.classes),
+        Cell::Count(waste.classes.len() as u64),
         wasted,
         Cell::Text(words::finding(code).to_owned()),
     ];
