@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dwindle::distributions::{Call, FindingSummary, Measure, Merge, Place, Summary};
+use dwindle::distributions::{Call, FindingSummary, HopSummary, Measure, Merge, Place, Summary};
 use dwindle::report::{self, Format, Options, Problem, RunFacts};
 use dwindle::tables::{FindingCode, Severity};
 use dwindle::units::{Nanos, UnixNanos};
@@ -316,15 +316,48 @@ fn hops_that_reset_are_ranked_by_what_they_wasted() {
     assert!(matches!(ranked[..], [(most, true), (least, false)] if most > least), "{ranked:?}");
 }
 
+/// A call of a database at some depth.
+fn database(depth: i32) -> Place {
+    let call = Call { caller: None, callee: Some("db".into()), operation: "SELECT".into() };
+    Place { depth, call }
+}
+
+/// What the overview tells of the tightest hop of checkouts: which percentile, and its value.
+fn tightest(requests: u64, at_a_rare_hop: &[i64]) -> (String, String) {
+    let mut summary = summary([(&Shape::checkout(), requests)]);
+    let class = summary.classes.get_mut("checkout").expect("the class");
+    let mut rare = HopSummary { hops: at_a_rare_hop.len() as u64, ..HopSummary::default() };
+    for left in at_a_rare_hop {
+        rare.remaining_at_entry.push(Nanos::from_nanos(*left));
+    }
+    class.hops.insert(database(1), rare);
+    let overview = section_of(&summary, "summary");
+    let left = overview.iter().find(|record| record["measure"] == "remaining_at_worst_hop_ns");
+    let left = left.expect("what was left");
+    (left["statistic"].clone(), left["value"].clone())
+}
+
+#[test]
+fn the_tightest_hop_is_one_whose_sample_bounds_what_is_told_of_it() {
+    let alone = tightest(400, &[]);
+    assert_eq!(alone.0, "p1");
+    assert_eq!(tightest(400, &[-145; 12]), alone, "a rare hop's minimum is no first percentile");
+    assert_eq!(tightest(400, &[-145; 368]), ("p1".to_owned(), "-145".to_owned()));
+
+    let few = tightest(71, &[]);
+    assert_eq!(few.0, "p5");
+    assert_eq!(tightest(71, &[-145; 12]), few, "of no hop is it known: the busiest is told");
+    assert_eq!(tightest(4, &[]), ("p50".to_owned(), String::new()));
+}
+
 #[test]
 fn a_call_at_two_depths_of_one_class_wastes_in_one_class() {
     let mut summary = summary([(&Shape::checkout(), 10)]);
     let class = summary.classes.get_mut("checkout").expect("the class");
     class.findings.clear();
     for depth in [1, 2] {
-        let call = Call { caller: None, callee: Some("db".into()), operation: "SELECT".into() };
         let found = FindingSummary { findings: 1, ..FindingSummary::default() };
-        class.findings.insert((FindingCode::CancelIgnored, Some(Place { depth, call })), found);
+        class.findings.insert((FindingCode::CancelIgnored, Some(database(depth))), found);
     }
     let worst = section_of(&summary, "worst");
     let classes: Vec<&str> = worst

@@ -6,10 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::class::deadline_range;
 use super::model::{Block, Cell, Column, Row, Section, Table};
 use super::{Options, RunFacts, percentiles, text, words};
-use crate::distributions::{Call, ClassSummary, HopSummary, Measure, Merge, Name, Place, Summary};
+use crate::distributions::{Call, ClassSummary, Measure, Merge, Name, Place, Sample, Summary};
 use crate::stats::Quantile;
 use crate::tables::{BadSide, FindingCode, Severity, TerminalOutcome};
-use crate::units::Nanos;
 
 /// How many inputs are named.
 const INPUTS: usize = 3;
@@ -161,11 +160,10 @@ fn table_with_deadline(classes: &[(&Name, &ClassSummary)], rest: &(u64, ClassSum
     ];
     let cells = |class: &ClassSummary| {
         let elapsed = class.measure(Measure::Elapsed).sorted();
-        let worst = worst_hop(class);
-        let left = worst.map_or(Cell::Absent, |(_, hop)| {
-            percentiles::outermost(BadSide::Low, &hop.remaining_at_entry.sorted())
-        });
-        let place = worst.map_or(text::ABSENT.to_owned(), |(place, _)| words::callee(&place.call));
+        let (place, left) = tightest_hop(class).map_or_else(
+            || (text::ABSENT.to_owned(), Cell::Absent),
+            |(place, left)| (words::callee(&place.call), left),
+        );
         vec![
             Cell::Count(class.requests),
             deadline_range(class),
@@ -238,16 +236,26 @@ fn resets(class: &ClassSummary) -> u64 {
     found.map(|(_, finding)| finding.findings).sum()
 }
 
-/// The hop, below the origin, whose caller had least left at its first percentile.
-fn worst_hop(class: &ClassSummary) -> Option<(&Place, &HopSummary)> {
-    let below = class.hops.iter().filter(|(place, _)| place.depth > 0);
-    let least = |hop: &HopSummary| -> Option<Nanos> {
-        Some(hop.remaining_at_entry.sorted().quantile(Quantile::P1)?.value)
-    };
-    below
-        .filter_map(|entry| Some((least(entry.1)?, entry)))
-        .min_by_key(|(least, _)| *least)
-        .map(|(_, entry)| entry)
+/// The hop, below the origin, whose callers had least left in their worst percent, and how much.
+/// Only hops whose samples bound that percentile compete; where there is none, the busiest do, by
+/// the outermost percentile that they bound.
+fn tightest_hop(class: &ClassSummary) -> Option<(&Place, Cell)> {
+    let below: Vec<(&Place, &Sample)> = class
+        .hops
+        .iter()
+        .filter(|(place, _)| place.depth > 0)
+        .map(|(place, hop)| (place, &hop.remaining_at_entry))
+        .collect();
+    let busiest = percentiles::largest(below.iter().map(|(_, left)| *left));
+    let enough = busiest.min(Quantile::P1.least_sample());
+    let quantile = percentiles::outermost_bounded(BadSide::Low, enough);
+    let competing = below.into_iter().filter(|(_, left)| left.len() >= enough);
+    let told = competing.filter_map(|(place, left)| {
+        let left = left.sorted();
+        let least = left.quantile(quantile)?.value;
+        Some((least, place, percentiles::percentile(&left, quantile)))
+    });
+    told.min_by_key(|(least, ..)| *least).map(|(_, place, left)| (place, left))
 }
 
 /// Findings of one code at one call, whatever the class.
