@@ -21,7 +21,7 @@ const LATE: [Measure; 5] = [
     Measure::ResidualWait,
 ];
 /// Grants that exceed what was left.
-const OVERGRANTS: [FindingCode; 2] = [FindingCode::TimeoutReset, FindingCode::Overgrant];
+pub(super) const OVERGRANTS: [FindingCode; 2] = [FindingCode::TimeoutReset, FindingCode::Overgrant];
 
 /// The section of a class.
 pub(super) fn section(name: &str, class: &ClassSummary, options: &Options) -> Section {

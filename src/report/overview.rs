@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::class::deadline_range;
+use super::class::{OVERGRANTS, deadline_range};
 use super::model::{Block, Cell, Column, Row, Section, Table};
 use super::{Options, RunFacts, percentiles, text, words};
 use crate::distributions::{Call, ClassSummary, Measure, Merge, Name, Place, Sample, Summary};
@@ -156,7 +156,7 @@ fn table_with_deadline(classes: &[(&Name, &ClassSummary)], rest: &(u64, ClassSum
         Column::new("left", "remaining_at_worst_hop_ns", "p1").brief(),
         Column::name("at hop").ranked(6),
         Column::new("late", "late_work_ns", "mean"),
-        Column::new("resets", "resets", ""),
+        Column::new("overgiven", "overgiven", ""),
     ];
     let cells = |class: &ClassSummary| {
         let elapsed = class.measure(Measure::Elapsed).sorted();
@@ -173,12 +173,12 @@ fn table_with_deadline(classes: &[(&Name, &ClassSummary)], rest: &(u64, ClassSum
             left,
             Cell::Text(place),
             mean(class, Measure::LateWork),
-            Cell::Count(resets(class)),
+            Cell::Count(overgiven(class)),
         ]
     };
     Table {
         id: "summary",
-        title: "With a deadline: elapsed, least left at a hop (p1), late work/request, resets"
+        title: "With a deadline: elapsed, least left (p1), late work/request, hops overgiven"
             .to_owned(),
         head: "class",
         columns,
@@ -229,10 +229,9 @@ pub(super) fn mean(class: &ClassSummary, measure: Measure) -> Cell {
     mean.map_or(Cell::Absent, Cell::TotalTime)
 }
 
-/// Hops that were given more than was left, though they knew better.
-fn resets(class: &ClassSummary) -> u64 {
-    let codes = [FindingCode::TimeoutReset, FindingCode::Overgrant];
-    let found = class.findings.iter().filter(|((code, _), _)| codes.contains(code));
+/// Hops that were given more than was left: the full timeout again, or otherwise.
+fn overgiven(class: &ClassSummary) -> u64 {
+    let found = class.findings.iter().filter(|((code, _), _)| OVERGRANTS.contains(code));
     found.map(|(_, finding)| finding.findings).sum()
 }
 
