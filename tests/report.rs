@@ -195,6 +195,16 @@ fn an_empty_input_is_told_and_is_no_failure() {
 }
 
 #[test]
+fn counts_of_problems_that_no_count_can_hold_together_are_told() {
+    let problem = Problem { count: u64::MAX / 2, ..facts().problems.remove(0) };
+    let facts = RunFacts { problems: vec![problem; 3], ..facts() };
+    for format in Format::ALL {
+        let options = Options::for_format(*format);
+        assert!(!report::build(&shop(), &facts, &options).render(*format, 80, false).is_empty());
+    }
+}
+
+#[test]
 fn colour_adds_nothing_but_weight() {
     let report = report::build(&shop(), &facts(), &Options::for_format(Format::Terminal));
     let colored = report.render(Format::Terminal, 80, true);

@@ -118,7 +118,8 @@ fn listed(facts: &RunFacts) -> String {
 /// That spans were lost, where they were.
 fn losses(facts: &RunFacts) -> Option<String> {
     let lossy = facts.problems.iter().filter(|problem| problem.severity == Severity::Loss);
-    let count: u64 = lossy.map(|problem| problem.count).sum();
+    // Counts of a folder that somebody else wrote may be anything.
+    let count = lossy.fold(0, |sum: u64, problem| sum.saturating_add(problem.count));
     (count > 0 || facts.spans_rejected > 0).then(|| {
         format!(
             "Input was lost: {} of {} rejected, {} with loss; see \"Problems in the input\" below.",
