@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::class::rest_of;
 use super::model::{Block, Cell, Column, Row, Section, Table};
 use super::{Options, Problem, RunFacts, text, words};
 use crate::distributions::{ClassSummary, Name, Summary};
@@ -76,7 +75,6 @@ fn edges(summary: &Summary, options: &Options) -> Option<Table> {
         other.cmp(calls).then_with(|| key.cmp(other_key))
     });
     let requests = requests(summary);
-    let rest = rest_of(edges.len(), options);
     let row = |((caller, callee), &calls): (&(_, _), &u64)| {
         let (caller, callee): (&Name, &Name) = (caller, callee);
         let label = format!("{} → {}", words::named(Some(caller)), words::named(Some(callee)));
@@ -88,7 +86,7 @@ fn edges(summary: &Summary, options: &Options) -> Option<Table> {
             ..Row::default()
         }
     };
-    (!edges.is_empty()).then(|| Table {
+    let table = Table {
         id: "edges",
         title: "Calls between services".to_owned(),
         head: "edge",
@@ -96,10 +94,9 @@ fn edges(summary: &Summary, options: &Options) -> Option<Table> {
             Column::new("calls", "calls", ""),
             Column::new("per request", "calls_per_request", ""),
         ],
-        rows: edges.into_iter().take(options.rows).map(row).collect(),
-        rest,
         ..Table::default()
-    })
+    };
+    table.limited(edges.into_iter().map(row), options.rows)
 }
 
 fn coverage(summary: &Summary, facts: &RunFacts) -> Table {
@@ -179,7 +176,7 @@ fn blind_spots(summary: &Summary, facts: &RunFacts) -> Option<Table> {
     if touching > 0 {
         rows.push(row("window_edge", touching, "at the window's edge; may be cut off"));
     }
-    (!rows.is_empty()).then(|| Table {
+    let table = Table {
         id: "all_blind_spots",
         title: "Blind spots: what the traces cannot tell".to_owned(),
         head: "blind spot",
@@ -188,9 +185,9 @@ fn blind_spots(summary: &Summary, facts: &RunFacts) -> Option<Table> {
             Column::new("share", "share", ""),
             Column::prose("meaning"),
         ],
-        rows,
         ..Table::default()
-    })
+    };
+    table.with_all(rows)
 }
 
 fn problems(facts: &RunFacts, options: &Options) -> Option<Table> {
@@ -200,7 +197,6 @@ fn problems(facts: &RunFacts, options: &Options) -> Option<Table> {
         let rank = |problem: &Problem| (problem.severity == Severity::Loss, problem.count);
         rank(other).cmp(&rank(one)).then_with(|| one.cmp(other))
     });
-    let rest = rest_of(problems.len(), options);
     let row = |problem: &Problem| Row {
         label: problem.code.clone(),
         keys: vec![
@@ -217,7 +213,7 @@ fn problems(facts: &RunFacts, options: &Options) -> Option<Table> {
         ],
         ..Row::default()
     };
-    (!problems.is_empty()).then(|| Table {
+    let table = Table {
         id: "problems",
         title: "Problems in the input".to_owned(),
         head: "problem",
@@ -226,8 +222,7 @@ fn problems(facts: &RunFacts, options: &Options) -> Option<Table> {
             Column::new("count", "count", ""),
             Column::name("file"),
         ],
-        rows: problems.into_iter().take(options.rows).map(row).collect(),
-        rest,
         ..Table::default()
-    })
+    };
+    table.limited(problems.into_iter().map(row), options.rows)
 }

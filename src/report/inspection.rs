@@ -89,8 +89,7 @@ fn keys(file: &FileInspection) -> Option<Table> {
         ];
         Row::new("key", key, cells)
     };
-    let rows: Vec<Row> = file.facts.seen.keys.iter().map(row).collect();
-    (!rows.is_empty()).then(|| Table {
+    let table = Table {
         id: "keys",
         title: "Convention keys met".to_owned(),
         head: "key",
@@ -99,9 +98,9 @@ fn keys(file: &FileInspection) -> Option<Table> {
             Column::new("met", "met", ""),
             Column::new("not parsed", "unparsed", ""),
         ],
-        rows,
         ..Table::default()
-    })
+    };
+    table.with_all(file.facts.seen.keys.iter().map(row).collect())
 }
 
 fn problems(file: &FileInspection) -> Option<Table> {

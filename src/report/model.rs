@@ -146,6 +146,25 @@ pub enum Cell {
 }
 
 impl Table {
+    /// The same with the first rows, at most so many, and how many more there are; `None` without
+    /// any.
+    pub fn limited(self, rows: impl ExactSizeIterator<Item = Row>, most: usize) -> Option<Self> {
+        let all = rows.len();
+        self.with_some_of(all, rows.take(most).collect())
+    }
+
+    /// The same with `rows`; `None` without any.
+    pub fn with_all(self, rows: Vec<Row>) -> Option<Self> {
+        self.with_some_of(rows.len(), rows)
+    }
+
+    /// The same with `rows`, which were chosen of so many; `None` without any.
+    pub fn with_some_of(self, all: usize, rows: Vec<Row>) -> Option<Self> {
+        let left_out = all.saturating_sub(rows.len()) as u64;
+        let rest = (left_out > 0).then(|| format!("and {} more", text::count(left_out)));
+        (!rows.is_empty()).then(|| Self { rows, rest, ..self })
+    }
+
     /// All rows on one line, after the title: labels and cells. `None` if nobody would read it.
     pub fn in_one_line(&self) -> Option<String> {
         let words = |row: &Row| {

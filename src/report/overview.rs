@@ -283,11 +283,7 @@ fn worst(summary: &Summary) -> Option<Table> {
     }
     let mut ranked: Vec<_> = wastes.into_iter().collect();
     ranked.sort_by_key(|(_, waste)| Reverse((waste.wasted_ns, waste.findings)));
-    let left_out = ranked.len().saturating_sub(WORST_ROWS);
-    ranked.truncate(WORST_ROWS);
-    let rows: Vec<Row> =
-        ranked.iter().map(|((code, call), waste)| waste_row(*code, *call, waste)).collect();
-    (!rows.is_empty()).then(|| Table {
+    let table = Table {
         id: "worst",
         title: "What wastes most, by late and residual work that it explains".to_owned(),
         head: "finding",
@@ -298,10 +294,12 @@ fn worst(summary: &Summary) -> Option<Table> {
             Column::new("wasted", "wasted_ns", "sum"),
             Column::prose("meaning"),
         ],
-        rows,
-        rest: (left_out > 0).then(|| format!("{left_out} more below, by class")),
         ..Table::default()
-    })
+    };
+    let rows = ranked.iter().map(|((code, call), waste)| waste_row(*code, *call, waste));
+    let table = table.limited(rows, WORST_ROWS)?;
+    let rest = table.rest.map(|rest| format!("{rest} below, by class"));
+    Some(Table { rest, ..table })
 }
 
 fn waste_row(code: FindingCode, call: Option<&Call>, waste: &Waste<'_>) -> Row {

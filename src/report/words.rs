@@ -1,6 +1,6 @@
-//! What names in tables mean, in words for people.
+//! What names in tables mean, in words for people, and what machines tell rows by.
 
-use crate::distributions::{Call, Measure};
+use crate::distributions::{Call, Measure, Name, Place};
 use crate::tables::{BlindSpot, FindingCode};
 
 /// How to give requests a deadline.
@@ -39,6 +39,21 @@ pub(super) fn call(call: &Call) -> String {
         Some(caller) => format!("{} → {}", named(Some(caller)), callee(call)),
         None => callee(call),
     }
+}
+
+/// What tells a place from others, for machines.
+pub(super) fn place_keys(place: &Place) -> Vec<(&'static str, String)> {
+    [call_keys(&place.call), vec![("depth", place.depth.to_string())]].concat()
+}
+
+/// What tells a call from others, for machines.
+pub(super) fn call_keys(call: &Call) -> Vec<(&'static str, String)> {
+    let name = |name: &Option<Name>| name.as_deref().unwrap_or("").to_owned();
+    vec![
+        ("caller", name(&call.caller)),
+        ("callee", name(&call.callee)),
+        ("operation", call.operation.to_string()),
+    ]
 }
 
 /// A name, or that there is none.
