@@ -19,13 +19,13 @@ pub(super) fn section(summary: &Summary, facts: &RunFacts, options: &Options) ->
     let mut blocks: Vec<Block> = tables.into_iter().flatten().map(Block::Table).collect();
     let help: BTreeMap<&str, &Problem> =
         facts.problems.iter().rev().map(|problem| (problem.code.as_str(), problem)).collect();
-    let advice = |problem: &Problem| {
-        Block::Note(format!("{}: {}; {}", problem.code, problem.message, problem.help))
-    };
-    blocks.extend(help.into_values().take(options.rows).map(advice));
-    if facts.problems.is_empty() {
-        blocks.push(Block::Note("No problems in the input.".to_owned()));
-    }
+    let advice =
+        |problem: &Problem| format!("{}: {}; {}", problem.code, problem.message, problem.help);
+    blocks.push(if help.is_empty() {
+        Block::Note("No problems in the input.".to_owned())
+    } else {
+        Block::List(help.into_values().take(options.rows).map(advice).collect())
+    });
     Section { title: "What this rests on".to_owned(), class: None, blocks }
 }
 

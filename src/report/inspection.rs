@@ -3,6 +3,7 @@
 use super::model::{Block, Cell, Column, Report, Row, Section, Table};
 use super::text;
 use crate::ingest::{Compression, FileInspection};
+use crate::tables::ProblemRow;
 
 /// A section for all files together, and one for each.
 pub fn inspection(files: &[FileInspection], version: &str) -> Report {
@@ -31,18 +32,20 @@ fn of_file(file: &FileInspection) -> Section {
     }
     blocks.extend(keys(file).map(Block::Table));
     blocks.extend(problems(file).map(Block::Table));
-    for row in &file.problems {
+    let advice = |row: &ProblemRow| {
         let text = |sym| file.problem_strings.get(sym);
-        let (code, message, help) = (text(row.code), text(row.message), text(row.help));
-        blocks.push(Block::Note(format!("{code}: {message}; {help}")));
+        format!("{}: {}; {}", text(row.code), text(row.message), text(row.help))
+    };
+    if !file.problems.is_empty() {
+        blocks.push(Block::List(file.problems.iter().map(advice).collect()));
     }
     let missing = file.missing();
-    blocks.push(note(""));
-    blocks.push(note(match missing.as_slice() {
-        [] => "Nothing is missing for deadlines to be known.",
-        _ => "What is missing for deadlines to be known:",
-    }));
-    blocks.extend(missing.iter().map(|sentence| Block::Note(format!("- {sentence}"))));
+    if missing.is_empty() {
+        blocks.push(note("Nothing is missing for deadlines to be known."));
+    } else {
+        blocks.push(note("What is missing for deadlines to be known:"));
+        blocks.push(Block::List(missing));
+    }
     Section { title: file.facts.path.clone(), class: None, blocks }
 }
 

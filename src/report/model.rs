@@ -31,6 +31,8 @@ pub struct Section {
 pub enum Block {
     /// Prose.
     Note(String),
+    /// Prose, point by point.
+    List(Vec<String>),
     /// What to type or write into a file.
     Commands(&'static [&'static str]),
     /// Numbers.

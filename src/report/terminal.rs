@@ -15,6 +15,8 @@ const LEAST_NAME: usize = 8;
 const GAP: u16 = 2;
 /// How far a tree steps in, and how often at most.
 const INDENT: (usize, usize) = (2, 8);
+/// Before a point of a list.
+const POINT: &str = "- ";
 
 const BOLD: &str = "\u{1b}[1m";
 const PLAIN: &str = "\u{1b}[0m";
@@ -50,9 +52,18 @@ impl Page {
     }
 
     fn section(&self, out: &mut String, section: &Section) {
+        let is_grid =
+            |block: &Block| matches!(block, Block::Table(table) if table.layout == Layout::Grid);
+        let mut is_below_grid = false;
         for block in &section.blocks {
+            // Air around what is set in columns.
+            if is_grid(block) || is_below_grid {
+                out.push('\n');
+            }
+            is_below_grid = is_grid(block);
             match block {
                 Block::Note(note) => push_wrapped(out, note, self.room),
+                Block::List(points) => points.iter().for_each(|point| self.point(out, point)),
                 Block::Commands(commands) => {
                     for line in *commands {
                         push_line(out, &shorten(&format!("  {line}"), self.room));
@@ -73,8 +84,15 @@ impl Page {
         }
     }
 
+    fn point(&self, out: &mut String, point: &str) {
+        let lines = wrap(&visible(point), self.room - width(POINT));
+        for (index, line) in lines.iter().enumerate() {
+            let mark = if index == 0 { POINT } else { "" };
+            push_line(out, &format!("{mark:indent$}{line}", indent = width(POINT)));
+        }
+    }
+
     fn grid(&self, out: &mut String, table: &Table) {
-        out.push('\n');
         push_line(out, &self.strong(&shorten(&visible(&table.title), self.room)));
         let grid = Grid::fit(table, self.room);
         for (index, line) in grid.draw().lines().enumerate() {
