@@ -34,6 +34,9 @@ fn facts() -> RunFacts {
             code: "bad-span-id".to_owned(),
             count: 4,
             file: "traces.json".to_owned(),
+            byte: Some(1_234),
+            line: Some(3),
+            record: Some(2),
             message: "span id is not 16 hexadecimal digits".to_owned(),
             help: "fix the exporter: ids are 8 bytes, as hexadecimal or base64".to_owned(),
         }],
@@ -192,6 +195,19 @@ fn an_empty_input_is_told_and_is_no_failure() {
     for format in Format::ALL {
         assert!(!report.render(*format, 80, false).is_empty());
     }
+}
+
+#[test]
+fn a_problem_is_told_of_each_file_and_what_to_do_about_it_once() {
+    let problem = facts().problems.remove(0);
+    let elsewhere = Problem { file: "more.json".to_owned(), ..problem.clone() };
+    let other = Problem { message: "span id is absent".to_owned(), ..problem.clone() };
+    let facts = RunFacts { files: 2, problems: vec![problem, elsewhere, other], ..facts() };
+    let report = report::build(&shop(), &facts, &Options::for_format(Format::Terminal));
+    let text = report.render(Format::Terminal, 120, false);
+    let lines_of = |start: &str| text.lines().filter(|line| line.starts_with(start)).count();
+    assert_eq!((lines_of("bad-span-id"), lines_of("- bad-span-id")), (3, 2), "{text}");
+    assert!(text.lines().any(|line| line.contains("more.json") && line.contains("1,234")));
 }
 
 #[test]

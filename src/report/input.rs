@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::model::{Block, Cell, Column, Row, Section, Table};
-use super::{Options, Problem, RunFacts, text, words};
+use super::{Options, RunFacts, problems, text, words};
 use crate::distributions::{ClassSummary, Name, Summary};
-use crate::tables::{BlindSpot, Severity};
+use crate::tables::BlindSpot;
 
 /// The section.
 pub(super) fn section(summary: &Summary, facts: &RunFacts, options: &Options) -> Section {
@@ -14,18 +14,9 @@ pub(super) fn section(summary: &Summary, facts: &RunFacts, options: &Options) ->
         edges(summary, options),
         Some(coverage(summary, facts)),
         blind_spots(summary, facts),
-        problems(facts, options),
     ];
     let mut blocks: Vec<Block> = tables.into_iter().flatten().map(Block::Table).collect();
-    let help: BTreeMap<&str, &Problem> =
-        facts.problems.iter().rev().map(|problem| (problem.code.as_str(), problem)).collect();
-    let advice =
-        |problem: &Problem| format!("{}: {}; {}", problem.code, problem.message, problem.help);
-    blocks.push(if help.is_empty() {
-        Block::Note("No problems in the input.".to_owned())
-    } else {
-        Block::List(help.into_values().take(options.rows).map(advice).collect())
-    });
+    blocks.extend(problems::blocks(&facts.problems, facts.files, options.rows));
     Section { title: "What this rests on".to_owned(), class: None, blocks }
 }
 
@@ -188,41 +179,4 @@ fn blind_spots(summary: &Summary, facts: &RunFacts) -> Option<Table> {
         ..Table::default()
     };
     table.with_all(rows)
-}
-
-fn problems(facts: &RunFacts, options: &Options) -> Option<Table> {
-    let mut problems: Vec<&Problem> = facts.problems.iter().collect();
-    // What was lost comes first, then what is most frequent.
-    problems.sort_by(|one, other| {
-        let rank = |problem: &Problem| (problem.severity == Severity::Loss, problem.count);
-        rank(other).cmp(&rank(one)).then_with(|| one.cmp(other))
-    });
-    let row = |problem: &Problem| Row {
-        label: problem.code.clone(),
-        keys: vec![
-            ("code", problem.code.clone()),
-            ("severity", problem.severity.name().to_owned()),
-            ("file", problem.file.clone()),
-            ("message", problem.message.clone()),
-            ("help", problem.help.clone()),
-        ],
-        cells: vec![
-            Cell::Text(problem.severity.name().to_owned()),
-            Cell::Count(problem.count),
-            Cell::Text(problem.file.clone()),
-        ],
-        ..Row::default()
-    };
-    let table = Table {
-        id: "problems",
-        title: "Problems in the input".to_owned(),
-        head: "problem",
-        columns: vec![
-            Column::name("severity"),
-            Column::new("count", "count", ""),
-            Column::name("file"),
-        ],
-        ..Table::default()
-    };
-    table.limited(problems.into_iter().map(row), options.rows)
 }

@@ -1,9 +1,8 @@
 //! What files hold, for people: the text of `dwindle inspect`.
 
 use super::model::{Block, Cell, Column, Report, Row, Section, Table};
-use super::text;
+use super::{Problem, problems, text};
 use crate::ingest::{Compression, FileInspection};
-use crate::tables::ProblemRow;
 
 /// A section for all files together, and one for each.
 pub fn inspection(files: &[FileInspection], version: &str) -> Report {
@@ -31,14 +30,10 @@ fn of_file(file: &FileInspection) -> Section {
         blocks.push(Block::Note(format!("services: {}", file.services.join(", "))));
     }
     blocks.extend(keys(file).map(Block::Table));
-    blocks.extend(problems(file).map(Block::Table));
-    let advice = |row: &ProblemRow| {
-        let text = |sym| file.problem_strings.get(sym);
-        format!("{}: {}; {}", text(row.code), text(row.message), text(row.help))
-    };
-    if !file.problems.is_empty() {
-        blocks.push(Block::List(file.problems.iter().map(advice).collect()));
-    }
+    let strings = &file.problem_strings;
+    let problems: Vec<Problem> =
+        file.problems.iter().map(|row| Problem::from_row(row, strings)).collect();
+    blocks.extend(problems::blocks(&problems, 1, usize::MAX));
     let missing = file.missing();
     if missing.is_empty() {
         blocks.push(note("Nothing is missing for deadlines to be known."));
@@ -104,34 +99,4 @@ fn keys(file: &FileInspection) -> Option<Table> {
         ..Table::default()
     };
     table.with_all(file.facts.seen.keys.iter().map(row).collect())
-}
-
-fn problems(file: &FileInspection) -> Option<Table> {
-    let place = |place: Option<i64>| {
-        place.and_then(|place| u64::try_from(place).ok()).map_or(Cell::Absent, Cell::Count)
-    };
-    let row = |row: &crate::tables::ProblemRow| {
-        let cells = vec![
-            Cell::Text(row.severity.name().to_owned()),
-            Cell::Count(u64::try_from(row.count).unwrap_or(0)),
-            place(row.byte),
-            place(row.line),
-            place(row.record),
-        ];
-        Row::new("code", file.problem_strings.get(row.code), cells)
-    };
-    (!file.problems.is_empty()).then(|| Table {
-        id: "problems",
-        title: "Problems, and where the first of each is".to_owned(),
-        head: "problem",
-        columns: vec![
-            Column::name("severity"),
-            Column::new("count", "count", ""),
-            Column::new("byte", "byte", "").ranked(1),
-            Column::new("line", "line", "").ranked(3),
-            Column::new("record", "record", "").ranked(2),
-        ],
-        rows: file.problems.iter().map(row).collect(),
-        ..Table::default()
-    })
 }
