@@ -1,7 +1,7 @@
 //! What files hold, for people: the text of `dwindle inspect`.
 
 use super::model::{Block, Cell, Column, Report, Row, Section, Table};
-use super::{Problem, problems, text};
+use super::{Problem, problems, text, words};
 use crate::ingest::{Compression, FileInspection};
 
 /// A section for all files together, and one for each.
@@ -12,13 +12,13 @@ pub fn inspection(files: &[FileInspection], version: &str) -> Report {
 }
 
 fn together(files: &[FileInspection]) -> Section {
-    let sum = |part: fn(&FileInspection) -> u64| text::count(files.iter().map(part).sum());
+    let sum = |part: fn(&FileInspection) -> u64| files.iter().map(part).sum();
     let note = format!(
-        "{}: {} spans, of which {} were admitted and {} rejected.",
+        "{}: {}, of which {} admitted and {} rejected.",
         text::counted(files.len() as u64, "file"),
-        sum(|file| file.facts.spans_read),
-        sum(|file| file.facts.spans_admitted),
-        sum(|file| file.facts.spans_rejected),
+        text::counted(sum(|file| file.facts.spans_read), "span"),
+        text::count(sum(|file| file.facts.spans_admitted)),
+        text::count(sum(|file| file.facts.spans_rejected)),
     );
     Section { title: "All files".to_owned(), class: None, blocks: vec![Block::Note(note)] }
 }
@@ -34,7 +34,7 @@ fn of_file(file: &FileInspection) -> Section {
     let problems: Vec<Problem> =
         file.problems.iter().map(|row| Problem::from_row(row, strings)).collect();
     blocks.extend(problems::blocks(&problems, 1, usize::MAX));
-    let missing = file.missing();
+    let missing = missing(file);
     if missing.is_empty() {
         blocks.push(note("Nothing is missing for deadlines to be known."));
     } else {
@@ -42,6 +42,33 @@ fn of_file(file: &FileInspection) -> Section {
         blocks.push(Block::List(missing));
     }
     Section { title: file.facts.path.clone(), class: None, blocks }
+}
+
+/// What is missing for the deadlines of a file's requests to be known, in sentences; empty where
+/// nothing is.
+pub fn missing(file: &FileInspection) -> Vec<String> {
+    let evidence = &file.evidence;
+    if file.facts.spans_admitted == 0 {
+        return vec!["there is no span to say anything".to_owned()];
+    }
+    let some_of = |count: u64, what: &str| {
+        let spans = text::counted(file.facts.spans_admitted, "span");
+        format!("{} of {spans} {what}", text::count(count))
+    };
+    let sentences = [
+        (evidence.grants == 0).then(|| format!("{}{}", words::NO_GRANT, words::SET_ONE)),
+        (evidence.grants > 0 && evidence.root_grants == 0).then(|| {
+            let what = "say how much time was given, but no root span does: ";
+            some_of(evidence.grants, what) + words::SET_ONE
+        }),
+        (file.roots == 0).then(|| words::NO_ROOT.to_owned()),
+        (file.orphans > 0).then(|| some_of(file.orphans, words::ORPHANS)),
+        (file.no_service > 0).then(|| some_of(file.no_service, words::NO_SERVICE)),
+        (evidence.allowances == 0).then(|| words::NO_ALLOWANCE.to_owned()),
+        (evidence.ordinals == 0).then(|| words::NO_ORDINAL.to_owned()),
+        (evidence.queued == 0).then(|| words::NO_QUEUE.to_owned()),
+    ];
+    sentences.into_iter().flatten().collect()
 }
 
 fn facts(file: &FileInspection) -> Table {

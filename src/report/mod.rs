@@ -22,7 +22,7 @@ use crate::names::names;
 use crate::span::Interner;
 use crate::tables::{ProblemRow, Severity};
 use crate::units::UnixNanos;
-pub use inspection::inspection;
+pub use inspection::{inspection, missing};
 pub use model::Report;
 
 /// Version of the JSON and CSV forms. It changes when a name or a meaning does.

@@ -54,13 +54,12 @@ impl Page {
     fn section(&self, out: &mut String, section: &Section) {
         let is_grid =
             |block: &Block| matches!(block, Block::Table(table) if table.layout == Layout::Grid);
-        let mut is_below_grid = false;
+        let mut wants_air = false;
         for block in &section.blocks {
-            // Air around what is set in columns.
-            if is_grid(block) || is_below_grid {
+            if is_grid(block) || wants_air {
                 out.push('\n');
             }
-            is_below_grid = is_grid(block);
+            wants_air = is_grid(block) || matches!(block, Block::List(_));
             match block {
                 Block::Note(note) => push_wrapped(out, note, self.room),
                 Block::List(points) => points.iter().for_each(|point| self.point(out, point)),
