@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use dwindle::distributions::{Call, FindingSummary, HopSummary, Measure, Merge, Place, Summary};
 use dwindle::report::{self, Format, Options, Problem, RunFacts};
-use dwindle::tables::{FindingCode, Severity};
+use dwindle::tables::{FindingCode, Severity, Verdict};
 use dwindle::units::{Nanos, UnixNanos};
 use unicode_width::UnicodeWidthStr;
 
@@ -374,6 +374,24 @@ fn the_tightest_hop_is_one_whose_sample_bounds_what_is_told_of_it() {
     assert_eq!(few.0, "p5");
     assert_eq!(tightest(71, &[-145; 12]), few, "of no hop is it known: the busiest is told");
     assert_eq!(tightest(4, &[]), ("p50".to_owned(), String::new()));
+}
+
+#[test]
+fn verdicts_that_find_no_room_are_told_together() {
+    let mut summary = summary([(&Shape::checkout(), 40)]);
+    let class = summary.classes.get_mut("checkout").expect("the class");
+    for (_, hop) in class.hops.iter_mut().filter(|(place, _)| place.depth > 0) {
+        hop.verdicts = (1..).zip(Verdict::ALL).map(|(count, verdict)| (*verdict, count)).collect();
+        hop.hops = hop.verdicts.values().sum();
+    }
+    for width in WIDTHS {
+        let text = render(&summary, Format::Terminal, width);
+        let grants = text.lines().skip_while(|line| !line.starts_with("Time given"));
+        let row = grants.skip(3).next().expect("a row");
+        let counts = row.split_whitespace().filter_map(|word| word.parse::<usize>().ok());
+        let counts: Vec<usize> = counts.collect();
+        assert_eq!(counts[0], counts[1..].iter().sum::<usize>(), "{width}: {row}");
+    }
 }
 
 #[test]

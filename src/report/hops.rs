@@ -161,7 +161,7 @@ pub(super) fn grants(class: &ClassSummary, options: &Options) -> Option<Table> {
     let verdicts: Vec<Verdict> = Verdict::ALL.iter().copied().filter(occurs).collect();
     let mut columns = vec![Column::new("n", "hops", "")];
     columns.extend(verdicts.iter().map(|verdict| {
-        let column = Column::new(&verdict.name().replace('_', " "), verdict.name(), "");
+        let column = Column::new(&verdict.name().replace('_', " "), verdict.name(), "").part();
         match verdict {
             Verdict::Reset | Verdict::Overgrant => column,
             Verdict::ReserveInvading | Verdict::Expired | Verdict::Undeclared => column.ranked(1),

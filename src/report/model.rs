@@ -94,6 +94,8 @@ pub struct Column {
     pub kind: Kind,
     /// The intervals stand elsewhere too, and may be left out where it is narrow.
     pub is_brief: bool,
+    /// Its counts are parts of a whole: where such columns go they are told together.
+    pub is_part: bool,
 }
 
 /// A row of a table.
@@ -191,6 +193,7 @@ impl Column {
             rank: 0,
             kind: Kind::Number,
             is_brief: false,
+            is_part: false,
         }
     }
 
@@ -214,6 +217,12 @@ impl Column {
     #[must_use]
     pub fn brief(self) -> Self {
         Self { is_brief: true, ..self }
+    }
+
+    /// The same, as a part of a whole.
+    #[must_use]
+    pub fn part(self) -> Self {
+        Self { is_part: true, ..self }
     }
 
     /// Whether people see it.

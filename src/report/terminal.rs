@@ -160,7 +160,31 @@ impl Grid {
             std::iter::once(label(row)).chain(cells).collect()
         }));
         let kinds = kept.iter().map(|(_, column)| column.kind);
-        Self { columns: std::iter::once(Kind::Name).chain(kinds).collect(), lines }
+        let mut grid = Self { columns: std::iter::once(Kind::Name).chain(kinds).collect(), lines };
+        grid.tell_together(table, kept);
+        grid
+    }
+
+    /// Adds what is in those parts of a whole that were not kept, so that a row still sums up.
+    fn tell_together(&mut self, table: &Table, kept: &[(usize, &Column)]) {
+        let is_gone = |index: &usize| kept.iter().all(|(kept, _)| kept != index);
+        let parts = table.columns.iter().enumerate().filter(|(_, column)| column.is_part);
+        let gone: Vec<usize> = parts.map(|(index, _)| index).filter(is_gone).collect();
+        if gone.is_empty() {
+            return;
+        }
+        let told = table.rows.iter().filter(|row| !row.is_quiet).map(|row| {
+            let counts = gone.iter().map(|&index| match row.cells.get(index) {
+                Some(Cell::Count(count)) => *count,
+                _ => 0,
+            });
+            Cell::Count(counts.sum()).words("", false)
+        });
+        let words = std::iter::once("other".to_owned()).chain(told);
+        for (line, words) in self.lines.iter_mut().zip(words) {
+            line.push(words);
+        }
+        self.columns.push(Kind::Number);
     }
 
     /// The width of each column.
