@@ -395,6 +395,17 @@ fn verdicts_that_find_no_room_are_told_together() {
 }
 
 #[test]
+fn requests_without_a_deadline_among_others_with_one_are_not_passed_over() {
+    let without = Shape::checkout().without_deadline();
+    let summary = summary([(&Shape::checkout(), 4), (&without, 96)]);
+    let text = render(&summary, Format::Terminal, 100);
+    for told in ["bounded", "4.0 %", "4 with a deadline, 1,000 ms", "Not every request of these"] {
+        assert!(text.contains(told), "{told}: {text}");
+    }
+    assert!(!render(&shop(), Format::Terminal, 100).contains("bounded"));
+}
+
+#[test]
 fn a_call_at_two_depths_of_one_class_wastes_in_one_class() {
     let mut summary = summary([(&Shape::checkout(), 10)]);
     let class = summary.classes.get_mut("checkout").expect("the class");

@@ -64,7 +64,13 @@ fn headline(class: &ClassSummary) -> String {
     }
     let deadline = deadline_range(class).words("", false);
     let in_time = Cell::Share(class.completed_in_time, class.with_deadline()).words("", false);
-    format!("{requests} · deadline {deadline} ms · {in_time} completed in time")
+    if class.with_deadline() == class.requests {
+        return format!("{requests} · deadline {deadline} ms · {in_time} completed in time");
+    }
+    let bounded = text::count(class.with_deadline());
+    format!(
+        "{requests} · {bounded} with a deadline, {deadline} ms · {in_time} of those completed in time"
+    )
 }
 
 /// Counts on one line; those that are quiet are for machines.

@@ -20,7 +20,12 @@ fn together(files: &[FileInspection]) -> Section {
         text::count(sum(|file| file.facts.spans_admitted)),
         text::count(sum(|file| file.facts.spans_rejected)),
     );
-    Section { title: "All files".to_owned(), class: None, blocks: vec![Block::Note(note)] }
+    let mut blocks = vec![Block::Note(note)];
+    if files.len() > 1 {
+        let alone = "Each file is looked at alone: what one lacks another may hold.";
+        blocks.push(Block::Note(alone.to_owned()));
+    }
+    Section { title: "All files".to_owned(), class: None, blocks }
 }
 
 fn of_file(file: &FileInspection) -> Section {

@@ -286,11 +286,8 @@ impl Cell {
 fn estimate_words(estimate: &Estimate, with_interval: bool) -> String {
     let millis = |length: Nanos| text::millis(i128::from(length.as_nanos()));
     let end = |length: Option<Nanos>| length.map_or_else(|| text::ABSENT.to_owned(), millis);
-    let value = millis(estimate.value);
-    let is_a_point = estimate.lo == Some(estimate.value) && estimate.hi == estimate.lo;
-    if with_interval && !is_a_point {
-        format!("{value} [{}, {}]", end(estimate.lo), end(estimate.hi))
-    } else {
-        value
-    }
+    let (value, lo, hi) = (millis(estimate.value), end(estimate.lo), end(estimate.hi));
+    // A point as far as the digits tell.
+    let is_a_point = lo == value && hi == value;
+    if with_interval && !is_a_point { format!("{value} [{lo}, {hi}]") } else { value }
 }

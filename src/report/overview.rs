@@ -65,7 +65,16 @@ pub(super) fn section(summary: &Summary, classes: &Classes<'_>, facts: &RunFacts
         blocks.push(Block::Commands(words::SET_A_DEADLINE));
     }
     if !bounded.is_empty() || with.0 > 0 {
-        blocks.push(Block::Table(table_with_deadline(&bounded, with)));
+        let mut all = bounded.iter().map(|(_, class)| *class).chain([&with.1]);
+        let is_partial = all.any(|class| class.with_deadline() < class.requests);
+        blocks.push(Block::Table(table_with_deadline(&bounded, with, is_partial)));
+        if is_partial {
+            blocks.push(Block::Note(
+                "Not every request of these classes has a deadline: in time, left and late are of \
+                 those that have one (bounded), elapsed of all."
+                    .to_owned(),
+            ));
+        }
     }
     if !unbounded.is_empty() || without.0 > 0 {
         blocks.push(Block::Table(table_without_deadline(&unbounded, without)));
@@ -138,7 +147,9 @@ fn class_rows<F>(
 where
     F: Fn(&ClassSummary) -> Vec<Cell>,
 {
-    let row = |(name, class): &(&Name, &ClassSummary)| Row::new("class", name, cells(class));
+    let row = |(name, class): &(&Name, &ClassSummary)| {
+        Row::new("class", name, cells(class)).labelled(words::named(Some(name)))
+    };
     let mut rows: Vec<Row> = classes.iter().map(row).collect();
     if rest.0 > 0 {
         let label = format!("({} more)", text::count(rest.0));
@@ -147,9 +158,19 @@ where
     rows
 }
 
-fn table_with_deadline(classes: &[(&Name, &ClassSummary)], rest: &(u64, ClassSummary)) -> Table {
+fn table_with_deadline(
+    classes: &[(&Name, &ClassSummary)],
+    rest: &(u64, ClassSummary),
+    is_partial: bool,
+) -> Table {
     let columns = vec![
         Column::new("n", "requests", ""),
+        // Where it is all of them people need not be told.
+        Column::new("bounded", "with_deadline", "").ranked(if is_partial {
+            0
+        } else {
+            Column::MACHINES
+        }),
         Column::new("deadline", "budget_at_origin_ns", "range"),
         Column::new("in time", "completed_before_deadline", ""),
         Column::new("p50", "elapsed_ns", "p50").ranked(5).brief(),
@@ -167,6 +188,7 @@ fn table_with_deadline(classes: &[(&Name, &ClassSummary)], rest: &(u64, ClassSum
         );
         vec![
             Cell::Count(class.requests),
+            Cell::Share(class.with_deadline(), class.requests),
             deadline_range(class),
             Cell::Share(class.completed_in_time, class.with_deadline()),
             percentiles::percentile(&elapsed, Quantile::P50),

@@ -84,7 +84,7 @@ pub(super) fn call_keys(call: &Call) -> Vec<(&'static str, String)> {
 pub(super) fn named(name: Option<&str>) -> &str {
     match name {
         None => "(unknown)",
-        Some("") => "(no name)",
+        Some(blank) if blank.trim().is_empty() => "(no name)",
         Some(name) => name,
     }
 }
