@@ -150,6 +150,8 @@ pub struct Grant {
     pub kind: GrantKind,
     /// The attribute that said so.
     pub key: Sym,
+    /// The id of the row of the conventions by which it was read.
+    pub rule: Sym,
     /// Counts from the span's start (a measured value), not from its arrival in a queue before.
     pub from_start: bool,
 }
@@ -211,10 +213,16 @@ pub struct Span {
     pub grant: Option<Grant>,
     /// Bound of one attempt.
     pub allowance: Option<Nanos>,
+    /// The attribute that said so.
+    pub allowance_key: Option<Sym>,
     /// Declared attempt number, 1 the first.
     pub attempt_ordinal: Option<i32>,
+    /// The attribute that said so, or the word `name` where the span's name did.
+    pub ordinal_key: Option<Sym>,
     /// Time in a queue before the span started; zero where nothing says so.
     pub queued_before: Nanos,
+    /// The attribute or event that said so.
+    pub queued_key: Option<Sym>,
     /// From the start, how long an event says that the span waited; zero where none does.
     pub waited_inside: Nanos,
     /// What tells one call from another of the same name. Compared, never printed.
@@ -258,17 +266,26 @@ impl Span {
                 rest(self).cmp(&rest(other))
             })
             .then_with(|| {
-                let rest = |span: &Self| {
-                    let grant = span.grant.map(|grant| (grant.value, grant.kind, grant.from_start));
-                    (grant, text(span.grant.map(|grant| grant.key)).map(str::to_owned))
+                let grant = |span: &Self| {
+                    span.grant.map(|grant| (grant.value, grant.kind, grant.from_start))
                 };
-                rest(self).cmp(&rest(other))
+                grant(self).cmp(&grant(other))
             })
             .then_with(|| {
-                let rest = |span: &Self| {
-                    [Some(span.clock_domain), span.route_operation, span.target, span.peer_service]
+                let texts = |span: &Self| {
+                    [
+                        span.grant.map(|grant| grant.key),
+                        span.grant.map(|grant| grant.rule),
+                        Some(span.clock_domain),
+                        span.route_operation,
+                        span.target,
+                        span.peer_service,
+                        span.allowance_key,
+                        span.ordinal_key,
+                        span.queued_key,
+                    ]
                 };
-                rest(self).map(text).cmp(&rest(other).map(text))
+                texts(self).map(text).cmp(&texts(other).map(text))
             })
     }
 }

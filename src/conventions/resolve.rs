@@ -13,6 +13,8 @@ use crate::units::{Nanos, UnixNanos};
 const MAX_QUEUE: Nanos = Nanos::from_seconds(3_600);
 /// The number of a first try.
 const FIRST_ORDINAL: i32 = 1;
+/// What stands for the key of an ordinal that the span's name tells.
+const NAME_KEY: &str = "name";
 /// A generic name whose value is longer (over three years) holds a date, not a length.
 const MAX_HEURISTIC: Nanos = Nanos::from_seconds(100_000_000);
 
@@ -30,11 +32,13 @@ impl Conventions {
         let is_try = self.is_try(raw, name.map(|(means, _)| means), &found);
         let kind = kind_of(raw.kind, name.map(|(means, _)| means), is_try);
         let end = raw.end.max(raw.start);
-        let queued_before = self.queued_before(raw, &found, seen);
+        let queued = self.queued_before(raw, &found, seen);
+        let queued_before = queued.map_or(Nanos::ZERO, |(_, queued)| queued);
         let asked = Asked { conventions: self, raw, kind, arrival: raw.start - queued_before };
         let grant = asked.grant(&found, strings, seen);
         let allowance = asked.allowance(&found, seen);
         let number_in_name = name.and_then(|(_, number)| number);
+        let ordinal = self.ordinal(raw, number_in_name, &found, seen);
         let outcome = outcome::outcome(&self.index, raw, kind, &found);
         let target = (kind == Kind::Client).then(|| identity::target(&found)).flatten();
         let peer_service = kind.sends().then(|| identity::peer_service(&found)).flatten();
@@ -53,9 +57,12 @@ impl Conventions {
             outcome,
             http_status: outcome::http_status(&found),
             grant,
-            allowance,
-            attempt_ordinal: self.ordinal(raw, number_in_name, &found, seen),
+            allowance: allowance.map(|(_, time)| time),
+            allowance_key: allowance.map(|(key, _)| strings.intern(key)),
+            attempt_ordinal: ordinal.map(|(_, number)| number),
+            ordinal_key: ordinal.map(|(key, _)| strings.intern(key)),
             queued_before,
+            queued_key: queued.map(|(key, _)| strings.intern(key)),
             waited_inside: found
                 .waited_until
                 .map_or(Nanos::ZERO, |until| (until.min(end) - raw.start).at_least_zero()),
@@ -76,32 +83,42 @@ impl Conventions {
             })
     }
 
-    /// The declared number of this try, 1 the first.
-    fn ordinal(
+    /// The declared number of this try, 1 the first, after the key that told it.
+    fn ordinal<'f>(
         &self,
         raw: &RawSpan<'_>,
         number_in_name: Option<i32>,
-        found: &Found<'_>,
+        found: &Found<'f>,
         seen: &mut Seen,
-    ) -> Option<i32> {
+    ) -> Option<(&'f str, i32)> {
         let declared = found.ordinals.iter().find_map(|hit| {
             let row = self.index.ordinals.get(hit.place.row).filter(|row| is_of_name(row, raw))?;
             let HitValue::Attribute(value) = hit.value else { return None };
-            counting_unparsed(ordinal_of(row, value), hit, seen)
+            Some((hit.key, counting_unparsed(ordinal_of(row, value), hit, seen)?))
         });
-        declared.or(number_in_name)
+        declared.or(number_in_name.map(|number| (NAME_KEY, number)))
     }
 
-    /// How long the span's request stood in a queue before the span started.
-    fn queued_before(&self, raw: &RawSpan<'_>, found: &Found<'_>, seen: &mut Seen) -> Nanos {
-        let queued = found.queues.iter().find_map(|hit| match hit.value {
-            HitValue::Event(time) => time.map(|time| raw.start - time).filter(|&q| Nanos::ZERO < q),
-            HitValue::Attribute(value) => {
-                let row = self.index.queues.get(hit.place.row)?;
-                counting_unparsed(queue_of(row, value, raw.start), hit, seen)
-            }
-        });
-        queued.unwrap_or(Nanos::ZERO)
+    /// How long the span's request stood in a queue before the span started, after the key or event
+    /// that told it.
+    fn queued_before<'f>(
+        &self,
+        raw: &RawSpan<'_>,
+        found: &Found<'f>,
+        seen: &mut Seen,
+    ) -> Option<(&'f str, Nanos)> {
+        found.queues.iter().find_map(|hit| {
+            let queued = match hit.value {
+                HitValue::Event(time) => {
+                    time.map(|time| raw.start - time).filter(|&queued| Nanos::ZERO < queued)
+                }
+                HitValue::Attribute(value) => {
+                    let row = self.index.queues.get(hit.place.row)?;
+                    counting_unparsed(queue_of(row, value, raw.start), hit, seen)
+                }
+            };
+            Some((hit.key, queued?))
+        })
     }
 }
 
@@ -210,13 +227,15 @@ impl Asked<'_> {
             value: time.0,
             kind: time.1,
             key: strings.intern(key),
+            rule: strings.intern(&row.id),
             from_start: row.anchor == Anchor::Start,
         })
     }
 
-    /// The bound of one try.
-    fn allowance(&self, found: &Found<'_>, seen: &mut Seen) -> Option<Nanos> {
-        self.first(found, seen, |row| row.kind == TimeKind::PerTry).map(|(_, _, time)| time.0)
+    /// The bound of one try, after the key that told it.
+    fn allowance<'f>(&self, found: &Found<'f>, seen: &mut Seen) -> Option<(&'f str, Nanos)> {
+        let first = self.first(found, seen, |row| row.kind == TimeKind::PerTry);
+        first.map(|(_, key, (time, _))| (key, time))
     }
 
     /// The first hit of the rows wanted whose conditions hold and whose value parses.

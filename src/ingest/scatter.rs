@@ -58,10 +58,17 @@ fn translated(span: &Span, translate: &mut impl FnMut(Sym) -> Sym) -> Span {
         end: span.end,
         outcome: span.outcome,
         http_status: span.http_status,
-        grant: span.grant.map(|grant| Grant { key: translate(grant.key), ..grant }),
+        grant: span.grant.map(|grant| Grant {
+            key: translate(grant.key),
+            rule: translate(grant.rule),
+            ..grant
+        }),
         allowance: span.allowance,
+        allowance_key: span.allowance_key.map(&mut *translate),
         attempt_ordinal: span.attempt_ordinal,
+        ordinal_key: span.ordinal_key.map(&mut *translate),
         queued_before: span.queued_before,
+        queued_key: span.queued_key.map(&mut *translate),
         waited_inside: span.waited_inside,
         target: span.target.map(&mut *translate),
         peer_service: span.peer_service.map(&mut *translate),

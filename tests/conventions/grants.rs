@@ -286,3 +286,27 @@ fn generic_names_count_only_with_heuristics() {
     assert_eq!(with("timeout", true.into()), None);
     assert_eq!(with("timeout", 30.into()), None);
 }
+
+#[test]
+fn what_was_read_says_by_which_row_and_key() {
+    let rule = |raw: &RawSpan<'_>| {
+        let resolved = resolve(raw);
+        resolved.span.grant.map(|grant| resolved.strings.get(grant.rule).to_owned()).unwrap()
+    };
+    let raw = || span(Client).with("timeout_ms", 200);
+    assert_eq!(rule(&raw().with("deadline_updated", true)), "B6");
+    assert_eq!(rule(&raw().with("max_attempts", 3)), "B8");
+
+    let resolved = resolve(
+        &span(Client)
+            .name("Attempt-2")
+            .with("deadline.attempt_timeout_ms", 5)
+            .event("enqueued_at", -7 * MS),
+    );
+    let span = &resolved.span;
+    let keys = [span.allowance_key, span.ordinal_key, span.queued_key];
+    let keys = keys.map(|key| resolved.strings.get(key.unwrap()));
+    assert_eq!(keys, ["deadline.attempt_timeout_ms", "name", "enqueued_at"]);
+    let plain = resolve(&self::span(Client)).span;
+    assert_eq!((plain.allowance_key, plain.ordinal_key, plain.queued_key), (None, None, None));
+}

@@ -121,7 +121,10 @@ pub(super) fn everything(read: &Ingested) -> Vec<String> {
     for partition in &read.partitions {
         for span in &partition.rows {
             let text = |sym| partition.strings.get(sym).to_owned();
-            let grant = span.grant.map(|grant| (grant.value, grant.kind, text(grant.key)));
+            let grant = span.grant.map(|grant| {
+                (grant.value, grant.kind, text(grant.key), text(grant.rule), grant.from_start)
+            });
+            let keys = [span.allowance_key, span.ordinal_key, span.queued_key];
             lines.push(format!(
                 "{:?}",
                 (
@@ -131,6 +134,7 @@ pub(super) fn everything(read: &Ingested) -> Vec<String> {
                     (grant, span.allowance, span.attempt_ordinal, span.links),
                     (span.queued_before, span.waited_inside, span.route_operation.map(text)),
                     (span.target.map(text), span.peer_service.map(text)),
+                    keys.map(|key| key.map(text)),
                 )
             ));
         }

@@ -66,7 +66,9 @@ fn column(data_type: &DataType, cells: &[&Value], nullable: bool) -> ArrayRef {
             Arc::new(cells.iter().map(|cell| cell.as_f64()).collect::<Float64Array>())
         }
         DataType::Boolean => {
-            Arc::new(cells.iter().map(|cell| cell.as_bool()).collect::<BooleanArray>())
+            let truth =
+                |cell: &&Value| if nullable { cell.as_bool() } else { Some(**cell == true) };
+            Arc::new(cells.iter().map(truth).collect::<BooleanArray>())
         }
         DataType::Utf8 => Arc::new(cells.iter().map(|cell| cell.as_str()).collect::<StringArray>()),
         _ => {

@@ -150,6 +150,8 @@ impl Maker<'_> {
             ),
             spans: if retried { 5 } else { 3 },
             duration_ns: elapsed - queue,
+            elapsed_ns: elapsed,
+            contract: None,
             deadline_source: match self.shape.deadline {
                 Some(_) => DeadlineSource::Contract,
                 None => DeadlineSource::None,
@@ -222,6 +224,7 @@ impl Maker<'_> {
             granted_ns: granted,
             grant_key: granted.map(|_| key),
             grant_kind: granted.map(|_| GrantKind::Full),
+            grant_rule: None,
             verdict: match (reset, left) {
                 (None, _) => Verdict::Origin,
                 (Some(_), None) => Verdict::NoCallerDeadline,
@@ -231,6 +234,7 @@ impl Maker<'_> {
             overgrant_ns: None,
             transit_ns: None,
             queue_ns: queue,
+            queue_key: None,
             remaining_at_start_ns: left,
             duration_ns: duration,
             outcome: Outcome::Ok,
@@ -238,7 +242,7 @@ impl Maker<'_> {
             residual_work_ns: Nanos::ZERO,
             late_wait_ns: None,
             residual_wait_ns: Nanos::ZERO,
-            proxy: None,
+            proxy: false,
             clock_lo_ns: None,
             clock_hi_ns: None,
         });
@@ -283,6 +287,7 @@ impl Maker<'_> {
             call_id: FIRST,
             span_id: id,
             ordinal: if backoff.is_some() { 2 } else { 1 },
+            ordinal_key: None,
             attempts: if self.index.is_multiple_of(4) { 2 } else { 1 },
             kind: if backoff.is_some() { AttemptKind::Retry } else { AttemptKind::Initial },
             caller_service: Some(self.strings().intern(&shape.root)),
@@ -293,6 +298,7 @@ impl Maker<'_> {
             remaining_at_start_ns: left,
             available_at_start_ns: left.map(Nanos::at_least_zero),
             allowance_ns: Some(allowance),
+            allowance_key: None,
             funding: match left {
                 None => Funding::Unknown,
                 Some(left) if left <= Nanos::ZERO => Funding::Expired,

@@ -447,6 +447,7 @@ fn admit(placed: &Placed, strings: &mut Interner) -> Span {
         value: Nanos::from_nanos(value),
         kind,
         key: name("key", u8::from(from_start)),
+        rule: name("B", u8::from(from_start)),
         from_start,
     });
     Span {
@@ -464,8 +465,11 @@ fn admit(placed: &Placed, strings: &mut Interner) -> Span {
         http_status: draft.http_status,
         grant,
         allowance: draft.allowance.map(Nanos::from_nanos),
+        allowance_key: draft.allowance.map(|_| name("allowance", draft.name)),
         attempt_ordinal: draft.ordinal,
+        ordinal_key: draft.ordinal.map(|_| name("ordinal", draft.name)),
         queued_before: Nanos::from_nanos(draft.queued),
+        queued_key: (draft.queued > 0).then(|| name("queue", draft.name)),
         waited_inside: Nanos::from_nanos(draft.waited),
         target: draft.target.map(|target| name("t", target)),
         peer_service: draft.target.map(|target| name("peer", target)),

@@ -160,6 +160,13 @@ impl<'a> Request<'_, 'a> {
         node.span.allowance.or(agreed).map(Nanos::as_nanos)
     }
 
+    /// What tells it.
+    fn allowance_key(&self, attempt: usize) -> Option<&str> {
+        let key = self.trace.nodes[attempt].span.allowance_key;
+        self.allowance(attempt)?;
+        Some(key.map_or("contract", |key| self.trace.strings.get(key)))
+    }
+
     pub(super) fn funding(&self, attempt: usize) -> &'static str {
         let Some(remaining) = self.remaining_at_start(attempt) else { return "unknown" };
         if remaining <= 0 {
@@ -202,6 +209,7 @@ impl<'a> Request<'_, 'a> {
             "call_id": self.id(Some(call[0].span)),
             "span_id": self.id(Some(attempt.span)),
             "ordinal": node.span.attempt_ordinal.unwrap_or(position),
+            "ordinal_key": node.span.ordinal_key.map(|key| self.trace.strings.get(key)),
             "attempts": call.len(),
             "kind": attempt.kind,
             "caller_service": node.service,
@@ -212,6 +220,7 @@ impl<'a> Request<'_, 'a> {
             "remaining_at_start_ns": remaining,
             "available_at_start_ns": remaining.map(|remaining| self.available(remaining)),
             "allowance_ns": self.allowance(attempt.span),
+            "allowance_key": self.allowance_key(attempt.span),
             "funding": self.funding(attempt.span),
             "duration_ns": node.end - node.start,
             "outcome": node.outcome.name(),

@@ -232,6 +232,14 @@ impl Request<'_, '_> {
         self.hops.iter().map(|&hop| self.hop_row(hop)).collect()
     }
 
+    /// What tells the time in a queue before the callee; of a root without one, before the root.
+    fn queue_key(&self, hop: Hop) -> Option<&str> {
+        let is_root = self.parent(hop).is_none();
+        let callee = if is_root { hop.server.or(Some(hop.first)) } else { hop.server };
+        let key = self.trace.nodes[callee?].span.queued_key;
+        key.map(|key| self.trace.strings.get(key))
+    }
+
     fn hop_row(&self, hop: Hop) -> Value {
         let nodes = &self.trace.nodes;
         let start = |half: Option<usize>| half.map(|span| nodes[span].start);
@@ -247,6 +255,8 @@ impl Request<'_, '_> {
             None => self.peer_service(hop.first),
         };
         let first = &nodes[hop.first];
+        let halves = [hop.client, hop.server];
+        let is_proxy = halves.iter().flatten().any(|&span| nodes[span].span.flags.is_proxy);
         let transit = sent.zip(received).map(|(sent, received)| received - sent);
         self.row(json!({
             "hop_id": self.id(Some(hop.top)),
@@ -264,10 +274,12 @@ impl Request<'_, '_> {
             "granted_ns": given.map(|given| given.value),
             "grant_key": grant.map(|grant| self.trace.strings.get(grant.key)),
             "grant_kind": grant.map(|grant| grant.kind.name()),
+            "grant_rule": grant.map(|grant| self.trace.strings.get(grant.rule)),
             "verdict": self.verdict(hop),
             "overgrant_ns": self.overgrant(hop),
             "transit_ns": transit,
             "queue_ns": self.queue(hop),
+            "queue_key": self.queue_key(hop),
             "remaining_at_start_ns": left_at(begun),
             "duration_ns": first.end - first.start,
             "outcome": first.outcome.name(),
@@ -275,6 +287,7 @@ impl Request<'_, '_> {
             "residual_work_ns": self.residual_work(hop.top),
             "late_wait_ns": self.late_wait(hop.top),
             "residual_wait_ns": self.residual_wait(hop.top),
+            "proxy": is_proxy,
         }))
     }
 }
