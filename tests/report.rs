@@ -386,8 +386,8 @@ fn verdicts_that_find_no_room_are_told_together() {
     }
     for width in WIDTHS {
         let text = render(&summary, Format::Terminal, width);
-        let grants = text.lines().skip_while(|line| !line.starts_with("Time given"));
-        let row = grants.skip(3).next().expect("a row");
+        let mut grants = text.lines().skip_while(|line| !line.starts_with("Time given"));
+        let row = grants.nth(3).expect("a row");
         let counts = row.split_whitespace().filter_map(|word| word.parse::<usize>().ok());
         let counts: Vec<usize> = counts.collect();
         assert_eq!(counts[0], counts[1..].iter().sum::<usize>(), "{width}: {row}");

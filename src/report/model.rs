@@ -166,7 +166,7 @@ impl Table {
     pub fn with_some_of(self, all: usize, rows: Vec<Row>) -> Option<Self> {
         let left_out = all.saturating_sub(rows.len()) as u64;
         let rest = (left_out > 0).then(|| format!("and {} more", text::count(left_out)));
-        (!rows.is_empty()).then(|| Self { rows, rest, ..self })
+        (!rows.is_empty()).then_some(Self { rows, rest, ..self })
     }
 
     /// All rows on one line, after the title: labels and cells. `None` if nobody would read it.
