@@ -13,6 +13,9 @@ use crate::conventions::{Conventions, Resource};
 use crate::span::{Kind, SpanId, TraceId};
 use crate::units::UnixNanos;
 
+/// Lists within lists beyond this are `Other`: no convention looks so deep.
+pub(crate) const MAX_LIST_DEPTH: usize = 4;
+
 /// Instants beyond this are no instants: sums and differences of a few stay within 64 bits.
 const LATEST_UNIX_NS: i64 = i64::MAX / 2;
 
@@ -43,7 +46,6 @@ impl Draft<'_> {
             attributes: Vec::new(),
             events: Vec::new(),
             links: 0,
-            trace_state: Cow::Borrowed(""),
         };
         Self { raw, fault: None, has_hashed_id: false }
     }
@@ -108,6 +110,26 @@ impl Draft<'_> {
         ];
         self.fault
             .or_else(|| absent.into_iter().find_map(|(is_absent, code)| is_absent.then_some(code)))
+    }
+}
+
+/// The kind of a number, in either encoding.
+pub(crate) const fn kind_of_number(number: i64) -> Kind {
+    match number {
+        2 => Kind::Server,
+        3 => Kind::Client,
+        4 => Kind::Producer,
+        5 => Kind::Consumer,
+        _ => Kind::Internal,
+    }
+}
+
+/// The status of a number, in either encoding.
+pub(crate) const fn status_of_number(number: i64) -> Status {
+    match number {
+        1 => Status::Ok,
+        2 => Status::Error,
+        _ => Status::Unset,
     }
 }
 
