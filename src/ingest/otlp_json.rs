@@ -22,13 +22,13 @@ const KINDS: &[&str] = &["UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCE
 /// The status codes by name, each at its number.
 const STATUSES: &[&str] = &["UNSET", "OK", "ERROR"];
 
-/// What the top-level keys of a document say.
+/// What the top-level keys of a message say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Signals {
+struct Signals {
     /// It holds spans, or says that it holds none.
-    pub traces: bool,
+    traces: bool,
     /// It holds logs, metrics or profiles.
-    pub others: bool,
+    others: bool,
 }
 
 /// A top-level key that matters.
@@ -48,18 +48,16 @@ fn top_key(key: &str) -> Option<TopKey> {
     }
 }
 
-/// Whether a value that looks so is an OTLP message.
+/// Whether a value that looks so is an OTLP message, or a list of them.
 pub(crate) fn claims(outline: &Outline<'_>) -> bool {
-    let mut members = outline.members.iter();
-    !outline.in_array
-        && members.any(|(key, member)| match top_key(key) {
-            Some(TopKey::Traces | TopKey::Others) => true,
-            Some(TopKey::Result) => member.as_ref().is_some_and(|result| {
-                let mut keys = result.members.iter();
-                !result.in_array && keys.any(|(key, _)| is_signal(key))
-            }),
-            None => false,
-        })
+    outline.members.iter().any(|(key, member)| match top_key(key) {
+        Some(TopKey::Traces | TopKey::Others) => true,
+        Some(TopKey::Result) => member.as_ref().is_some_and(|result| {
+            let mut keys = result.members.iter();
+            !result.in_array && keys.any(|(key, _)| is_signal(key))
+        }),
+        None => false,
+    })
 }
 
 fn is_signal(key: &str) -> bool {
@@ -79,9 +77,7 @@ pub(crate) fn read(bytes: &[u8], desk: &mut Desk<'_>) {
         let outcome = reader.document();
         let stopped = reader.offset();
         match outcome {
-            Ok(signals) if signals.traces => {}
-            Ok(signals) if signals.others => desk.note(Code::OtherSignal, begun),
-            Ok(_) => desk.note(Code::RecordNotOtlp, begun),
+            Ok(()) => {}
             Err(JsonError::CutOff) => desk.note(Code::RecordCutOff, begun),
             Err(JsonError::Syntax) => desk.note(Code::RecordDamaged, stopped),
             Err(JsonError::TooDeep) => desk.note(Code::RecordTooDeep, stopped),
@@ -186,10 +182,23 @@ impl<'a> Reader<'a, '_, '_> {
         Ok(number.or_else(|| scalar::whole_number(name)).unwrap_or(0))
     }
 
-    fn document(&mut self) -> Result<Signals> {
+    /// A message, or a list of them, as `jq --slurp` makes of lines.
+    fn document(&mut self) -> Result<()> {
+        if self.json.shape()? == Shape::Array {
+            self.json.open()?;
+            while self.json.next_element()? {
+                self.document()?;
+            }
+            return Ok(());
+        }
+        let begun = self.offset();
         let mut signals = Signals::default();
         self.message(&mut signals, true)?;
-        Ok(signals)
+        if !signals.traces {
+            let code = if signals.others { Code::OtherSignal } else { Code::RecordNotOtlp };
+            self.desk.note(code, begun);
+        }
+        Ok(())
     }
 
     fn message(&mut self, signals: &mut Signals, is_outermost: bool) -> Result<()> {
