@@ -13,9 +13,10 @@ use super::{otlp_json, otlp_proto};
 use crate::conventions::Conventions;
 
 /// What people are told when a file is none of them.
-pub(crate) const WHAT_WE_READ: &str = "OTLP traces as JSON (one document, several in a row, or \
-     JSON lines) or protobuf (one message, several back to back, or frames with a 4-byte or varint \
-     length, as the collector's file exporter writes), plain or compressed with gzip or zstd";
+pub(crate) const WHAT_WE_READ: &str = "OTLP traces as JSON (one document, several in a row or in \
+     a list, or JSON lines) or protobuf (one message, several back to back, or frames with a 4-byte \
+     or varint length, as the collector's file exporter writes), plain or compressed with gzip or \
+     zstd";
 
 /// A frame that holds more is none that an exporter wrote: a few thousand bytes can stand for it.
 const MAX_FRAME_BYTES: usize = 1 << 30;
