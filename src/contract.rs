@@ -136,19 +136,45 @@ impl Contract {
         for spanned in parsed.contract {
             let byte = spanned.span().start;
             let contract = spanned.into_inner();
-            let error_at = |byte, message| {
-                ContractError::at_byte(file, text, byte, Some("name".to_owned()), message)
+            // At the key, or at the start of the contract that lacks it.
+            let error_at = |key: &str, message: String| {
+                let of_key = text.get(byte..).and_then(|rest| rest.find(&format!("\n{key}")));
+                let byte = of_key.map_or(byte, |at| byte + at + 1);
+                ContractError::at_byte(file, text, byte, Some(key.to_owned()), message)
             };
             if contract.name.is_empty() {
-                return Err(error_at(byte, "every [[contract]] needs a name".to_owned()));
+                let message = "every [[contract]] needs a name".to_owned();
+                return Err(ContractError::at_byte(file, text, byte, Some("name".into()), message));
+            }
+            if let Some((key, message)) = contract.contradiction() {
+                return Err(error_at(key, message.to_owned()));
             }
             if contracts.iter().any(|other| other.name == contract.name) {
-                let message = format!("two contracts are called {:?}", contract.name);
-                return Err(error_at(byte, message));
+                return Err(error_at(
+                    "name",
+                    format!("two contracts are called {:?}", contract.name),
+                ));
             }
             contracts.push(contract);
         }
         Ok(contracts)
+    }
+
+    /// A value that reads well and cannot be meant: its key, and what was expected.
+    fn contradiction(&self) -> Option<(&'static str, &'static str)> {
+        let nothing = Some(Nanos::ZERO);
+        let allowance = self.retry.as_ref().and_then(|retry| retry.attempt_allowance);
+        if self.deadline == nothing {
+            Some(("deadline", "a deadline of nothing cannot be met"))
+        } else if self.deadline.is_some_and(|deadline| self.return_reserve >= deadline) {
+            Some(("return_reserve", "expected less than the deadline"))
+        } else if allowance == nothing {
+            Some(("retry", "expected an attempt_allowance of more than nothing"))
+        } else if self.request_class.as_deref() == Some("") {
+            Some(("request_class", "expected a name, or no such key"))
+        } else {
+            None
+        }
     }
 
     /// A contract that only sets a deadline, for all requests or for those whose root span's

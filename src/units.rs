@@ -100,11 +100,14 @@ fn unit_nanos(unit: &str) -> Option<i64> {
 /// of a nanosecond are refused.
 fn decimal_times(number: &str, unit: i64) -> Option<i64> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    if fraction.contains('.') {
+        return None;
+    }
     let fraction = fraction.trim_end_matches('0');
-    let digits: i128 = format!("{whole}{fraction}").parse().ok().or_else(|| {
-        // "0." and ".0" leave no digit; a lone point is no number.
-        (number.len() > 1 && number.bytes().all(|byte| byte == b'0' || byte == b'.')).then_some(0)
-    })?;
+    let digits = format!("{whole}{fraction}");
+    // "0." and ".0" leave no digit; a lone point is no number.
+    let is_zero = digits.is_empty() && number.len() > 1;
+    let digits: i128 = if is_zero { 0 } else { digits.parse().ok()? };
     let scale = 10_i128.checked_pow(u32::try_from(fraction.len()).ok()?)?;
     let scaled = digits.checked_mul(i128::from(unit))?;
     if scaled % scale != 0 {

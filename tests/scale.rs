@@ -26,7 +26,10 @@ fn a_hundred_thousand_spans_of_any_shape_are_one_request_whose_segments_sum() {
         let tables = reconstructed(shape);
         assert_eq!(tables.requests.len(), 1, "{}", shape.name);
         let request = &tables.requests[0];
-        let distinct = if shape.name == "duplicates" { SPANS / 2 + 1 } else { SPANS };
+        let distinct = match shape.name {
+            "duplicates" => SPANS / 2 + 1,
+            _ => SPANS,
+        };
         assert_eq!(i64::from(request.spans), distinct, "{}", shape.name);
         let sum: Nanos = tables.segments.iter().map(|row| row.duration_ns).sum();
         assert_eq!(sum, request.duration_ns, "{}", shape.name);

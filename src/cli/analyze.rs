@@ -37,6 +37,7 @@ pub(super) struct Args {
 
 /// Runs it.
 pub(super) fn run(args: &Args) -> Result<(), Fatal> {
+    args.inputs.refuse_folder("analyze")?;
     let policy = args.rules.policy()?;
     let mut folder: Option<FolderWriter> = None;
     let mut summary = Summary::default();

@@ -1,14 +1,17 @@
 //! Flags that say what to read and by which rules.
 
 use std::fs;
+use std::path::Path;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::output::Fatal;
+use crate::budget::TOLERANCE_FLOOR;
 use crate::contract::{Contract, Glob};
 use crate::conventions::Conventions;
 use crate::reconstruct::Policy;
+use crate::tables::folder::Folder;
 use crate::units::Nanos;
 
 /// What to read.
@@ -29,7 +32,7 @@ pub(super) struct Inputs {
     heuristics: bool,
 
     /// How many threads read and analyse [default: one a core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
 
     /// No progress on standard error
@@ -47,6 +50,30 @@ impl Inputs {
             conventions = conventions.with_file(file, &text).map_err(wrong)?;
         }
         Ok(conventions.heuristics(self.heuristics))
+    }
+
+    /// A flag that counts only when traces are read, if one was given.
+    pub(super) fn first_given(&self) -> Option<&'static str> {
+        let given =
+            [(self.conventions.is_some(), "--conventions"), (self.heuristics, "--heuristics")];
+        given.into_iter().find_map(|(is_given, flag)| is_given.then_some(flag))
+    }
+
+    /// The analyze folder among the inputs, if there is one.
+    pub(super) fn folder(&self) -> Option<&Path> {
+        self.paths.iter().map(Path::new).find(|path| Folder::is_one(path))
+    }
+
+    /// Refuses a folder of tables where traces are wanted.
+    pub(super) fn refuse_folder(&self, verb: &str) -> Result<(), Fatal> {
+        match self.folder() {
+            Some(folder) => Err(Fatal::Usage(format!(
+                "{} holds tables that were analyzed already: {verb} reads traces; give it those, \
+                 or use dwindle report",
+                folder.display()
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// Sets how many threads there are; once in a process.
@@ -76,8 +103,9 @@ pub(super) struct Rules {
     #[arg(long, value_name = "FILE")]
     contract: Option<String>,
 
-    /// A deadline for requests that no contract matches: 1s for all, or 'GET /items/*=800ms' for
-    /// those whose root span's name matches; may be repeated, the first that matches holds
+    /// A deadline for requests that no contract matches, in place of what their root spans declare:
+    /// 1s for all, or 'GET /items/*=800ms' for those whose root span's name (or method and route)
+    /// matches; may be repeated, the first that matches holds
     #[arg(long, value_name = "[NAME=]DURATION", value_parser = Deadline::parse, allow_hyphen_values = true)]
     deadline: Vec<Deadline>,
 
@@ -114,9 +142,14 @@ impl Deadline {
 }
 
 impl Rules {
-    /// Whether the user said anything about deadlines.
-    pub(super) fn are_given(&self) -> bool {
-        self.contract.is_some() || !self.deadline.is_empty()
+    /// A flag that counts only when traces are analyzed, if one was given.
+    pub(super) fn first_given(&self) -> Option<&'static str> {
+        let given = [
+            (self.contract.is_some(), "--contract"),
+            (!self.deadline.is_empty(), "--deadline"),
+            (self.tolerance != TOLERANCE_FLOOR, "--tolerance"),
+        ];
+        given.into_iter().find_map(|(is_given, flag)| is_given.then_some(flag))
     }
 
     /// The policy: contracts in file order, then `--deadline` in the order of the flags.

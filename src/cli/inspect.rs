@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::input::Inputs;
+use super::manifest::VERSION;
 use super::output::{self, Color, Fatal};
 use super::progress::ProgressLine;
 use crate::ingest::{FileInspection, inspect};
@@ -45,6 +46,7 @@ enum InspectFormat {
 
 /// Runs it.
 pub(super) fn run(args: &Args) -> Result<(), Fatal> {
+    args.inputs.refuse_folder("inspect")?;
     args.inputs.start_threads();
     let conventions = args.inputs.conventions()?;
     let files = {
@@ -57,7 +59,7 @@ pub(super) fn run(args: &Args) -> Result<(), Fatal> {
             output::print(&lines.collect::<String>())
         }
         InspectFormat::Terminal => {
-            let report = inspection(&files, env!("CARGO_PKG_VERSION"));
+            let report = inspection(&files, VERSION);
             let width = output::width(args.width);
             output::print(&report.render(Format::Terminal, width, args.color.wanted()))
         }

@@ -15,7 +15,7 @@ mod schema;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-pub use exit::{DONE, GATE_FAILED, INPUT_LOST, USAGE};
+pub use exit::{DONE, USAGE};
 
 /// Where a request's deadline went: deadline consumption from exported production traces.
 ///
@@ -25,7 +25,7 @@ pub use exit::{DONE, GATE_FAILED, INPUT_LOST, USAGE};
 #[derive(Debug, Parser)]
 #[command(
     name = "dwindle",
-    version = concat!(env!("CARGO_PKG_VERSION"), " (", env!("DWINDLE_COMMIT"), ")"),
+    version = manifest::VERSION,
     after_help = exit::HELP,
     max_term_width = 100,
 )]

@@ -46,8 +46,8 @@ pub(super) struct Args {
 /// Runs it.
 pub(super) fn run(args: &Args) -> Result<(), Fatal> {
     let mut summary = Summary::default();
-    let facts = match folder_of(&args.inputs.paths)? {
-        Some(dir) => from_folder(dir, &args.rules, &mut summary)?,
+    let facts = match args.inputs.folder() {
+        Some(dir) => from_folder(dir, args, &mut summary)?,
         None => from_traces(args, &mut summary)?,
     };
     let report = build(&summary, &facts, &Options::for_format(args.format));
@@ -55,23 +55,17 @@ pub(super) fn run(args: &Args) -> Result<(), Fatal> {
     output::print(&report.render(args.format, width, args.color.wanted()))
 }
 
-/// The analyze folder among the inputs; there may be one, and then nothing else.
-fn folder_of(inputs: &[String]) -> Result<Option<&Path>, Fatal> {
-    let folder = inputs.iter().find(|input| Folder::is_one(Path::new(input)));
-    match folder {
-        Some(folder) if inputs.len() > 1 => Err(Fatal::Usage(format!(
-            "{folder} is an analyze folder: report it alone, or give the traces it was made of"
-        ))),
-        folder => Ok(folder.map(Path::new)),
-    }
-}
-
-fn from_folder(dir: &Path, rules: &Rules, summary: &mut Summary) -> Result<RunFacts, Fatal> {
-    if rules.are_given() {
+fn from_folder(dir: &Path, args: &Args, summary: &mut Summary) -> Result<RunFacts, Fatal> {
+    let dir_name = dir.display();
+    if args.inputs.paths.len() > 1 {
         return Err(Fatal::Usage(format!(
-            "--contract and --deadline count when traces are analyzed; {} was analyzed already: \
-             give them to dwindle analyze",
-            dir.display()
+            "{dir_name} is an analyze folder: report it alone, or give the traces it was made of"
+        )));
+    }
+    if let Some(flag) = args.rules.first_given().or_else(|| args.inputs.first_given()) {
+        return Err(Fatal::Usage(format!(
+            "{flag} counts when traces are analyzed; {dir_name} was analyzed already: give it to \
+             dwindle analyze"
         )));
     }
     let (folder, manifest): (Folder, Manifest) = Folder::open(dir)?;

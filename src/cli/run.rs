@@ -1,13 +1,16 @@
 //! One run: read, survey, reconstruct partition by partition on all cores, in the order of the
 //! traces.
 
-use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use std::collections::BTreeSet;
+
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::input::Inputs;
-use super::output::Fatal;
+use super::output::{self, Fatal};
 use super::progress::ProgressLine;
 use crate::ingest::{Ingested, ingest};
 use crate::reconstruct::{Policy, reconstruct};
+use crate::span::Spans;
 use crate::survey::{Facts, survey};
 use crate::tables::Tables;
 
@@ -21,6 +24,8 @@ pub(super) struct Run {
 }
 
 /// Reads `inputs` and hands the tables of each partition to `take`, in the order of the traces.
+/// Says on standard error which contracts matched no request: a pattern with a slip in it would
+/// otherwise look like traces without deadlines.
 pub(super) fn run(
     inputs: &Inputs,
     policy: &Policy,
@@ -31,17 +36,26 @@ pub(super) fn run(
     let progress = ProgressLine::new(inputs.quiet);
     let mut ingested = ingest(&inputs.paths, &conventions, &progress)?;
     let mut facts = Facts::default();
-    let partitions = std::mem::take(&mut ingested.partitions);
-    // A few partitions a core at a time: all cores are busy, and not all tables are in memory.
-    for partitions in partitions.chunks(4 * rayon::current_num_threads()) {
-        let done: Vec<(Facts, Tables)> = partitions
-            .par_iter()
-            .map(|spans| (survey(spans), reconstruct(spans, policy)))
+    let mut matched = BTreeSet::new();
+    let mut partitions = std::mem::take(&mut ingested.partitions).into_iter();
+    // A few partitions a core at a time: all cores are busy, and spans go as tables come.
+    let at_once = 4 * rayon::current_num_threads();
+    while partitions.len() > 0 {
+        let some: Vec<Spans> = partitions.by_ref().take(at_once).collect();
+        let done: Vec<(Facts, Tables)> = some
+            .into_par_iter()
+            .map(|spans| (survey(&spans), reconstruct(&spans, policy)))
             .collect();
         for (surveyed, tables) in done {
             facts.merge(&surveyed);
+            let names = tables.requests.iter().filter_map(|row| row.contract);
+            matched.extend(names.map(|name| tables.strings.get(name).to_owned()));
             take(tables)?;
         }
+    }
+    drop(progress);
+    for contract in policy.contracts.iter().filter(|contract| !matched.contains(&contract.name)) {
+        output::note(&format!("warning: {} matches no request's root span", contract.name));
     }
     Ok(Run { ingested, facts })
 }

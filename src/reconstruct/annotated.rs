@@ -5,11 +5,11 @@ use super::attempt::{Call, Calls};
 use super::deadline::Deadlines;
 use super::hop::{Hop, hops};
 use super::late::Work;
-use super::own_time::{Marks, length, union};
+use super::own_time::OwnTime;
 use super::trace::Trace;
 use crate::span::{Interner, Span, Sym};
 use crate::tables::{BlindSpot, BlindSpots};
-use crate::units::{Nanos, UnixNanos};
+use crate::units::UnixNanos;
 
 /// A trace, every section of SEMANTICS applied but the findings.
 #[derive(Debug)]
@@ -22,8 +22,8 @@ pub(super) struct Annotated<'a> {
     pub calls: Calls,
     /// Hops and verdicts.
     pub hops: Vec<Hop>,
-    /// Queue and backoff within own time.
-    pub marks: Marks,
+    /// What own time is spent on.
+    pub own_time: OwnTime,
     /// Late and residual work.
     pub work: Work,
     /// By request: whether two layers of it retried.
@@ -37,10 +37,10 @@ impl<'a> Annotated<'a> {
         let deadlines = Deadlines::of(&trace);
         let calls = Calls::of(&trace, &deadlines);
         let hops = hops(&trace, &deadlines, &calls, policy.tolerance);
-        let marks = Marks::of(&trace, &calls);
-        let work = Work::of(&trace, &marks);
+        let own_time = OwnTime::of(&trace, &calls);
+        let work = Work::of(&trace, &own_time);
         let retry_layered = retry_layered(&trace, &calls.calls);
-        Self { trace, deadlines, calls, hops, marks, work, retry_layered }
+        Self { trace, deadlines, calls, hops, own_time, work, retry_layered }
     }
 
     /// What the trace cannot tell; `no_deadline` is for each request on its own.
@@ -60,32 +60,8 @@ impl<'a> Annotated<'a> {
 
     /// The callee's name: the server's service, else what the client names.
     pub(super) fn callee_service(&self, hop: &Hop) -> Option<Sym> {
-        match (hop.server, hop.client) {
-            (Some(server), _) => Some(self.trace.span(server).service),
-            (None, client) => self.trace.span(client?).peer_service,
-        }
-    }
-
-    /// Time in queues of a hop: the waits inside both halves, and before the callee.
-    pub(super) fn queue(&self, hop: &Hop) -> Nanos {
-        let trace = &self.trace;
-        let mut waits = Vec::new();
-        for half in hop.client.into_iter().chain(hop.server) {
-            waits.extend(trace.waits(half));
-        }
-        let root = trace.link(hop.first).is_none();
-        if hop.first == trace.tree.root {
-            let attached = trace.attached.iter().filter(|&&i| trace.span(i).flags.is_wait);
-            waits.extend(attached.map(|&i| (trace.start(i), trace.wait_end(i))));
-        }
-        let before_root = if root {
-            trace.start(hop.first) - trace.request(hop.first).origin
-        } else {
-            Nanos::ZERO
-        };
-        let server = hop.server.filter(|&server| !(root && server == hop.first));
-        let before_server = server.map_or(Nanos::ZERO, |server| trace.span(server).queued_before);
-        length(&union(waits)) + before_root + before_server
+        let of_server = hop.server.and_then(|server| self.trace.service(server));
+        of_server.or_else(|| self.trace.span(hop.client?).peer_service)
     }
 }
 

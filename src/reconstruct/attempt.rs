@@ -56,9 +56,11 @@ impl Calls {
             if tries.is_empty() {
                 continue;
             }
-            let mut below = Below::new(trace, deadlines, &tries);
-            for i in tries {
-                below.take(i, trace.is_call_span(parent) && is_attempt(trace.span(i)));
+            let of_call_span = |i: usize| trace.is_call_span(parent) && is_attempt(trace.span(i));
+            let grouped = tries.iter().copied().filter(|&i| !of_call_span(i));
+            let mut below = Below::new(trace, deadlines, grouped);
+            for &i in &tries {
+                below.take(i, of_call_span(i));
             }
             found.attempts_missing |= below.attempts_missing;
             found.calls.append(&mut below.calls);
@@ -91,8 +93,13 @@ struct Below<'t, 'a> {
 }
 
 impl<'t, 'a> Below<'t, 'a> {
-    fn new(trace: &'t Trace<'a>, deadlines: &'t Deadlines, tries: &[usize]) -> Self {
-        let numbered = tries.iter().map(|&i| trace.span(i));
+    /// `grouped` are the tries that are told apart by what they call.
+    fn new(
+        trace: &'t Trace<'a>,
+        deadlines: &'t Deadlines,
+        grouped: impl Iterator<Item = usize>,
+    ) -> Self {
+        let numbered = grouped.map(|i| trace.span(i));
         Self {
             trace,
             deadlines,

@@ -1,8 +1,11 @@
 //! What is wrong with a trace (SEMANTICS §11).
 
+use std::cmp::Reverse;
+
 use super::annotated::Annotated;
 use super::attempt::{Attempt, Call};
 use super::hop::Hop;
+use super::max_tree::MaxTree;
 use crate::budget;
 use crate::span::Outcome;
 use crate::tables::{AttemptKind, FindingCode, Funding, Verdict};
@@ -83,7 +86,7 @@ impl Found<'_, '_> {
         let worked = self.of.work.below[server].worked_after(begun);
         if let Some(deadline) = self.of.caller_deadline(server) {
             let spendable = deadline - trace.request(server).reserve();
-            if deadline > arrived && self.of.queue(hop) > Nanos::ZERO && begun >= spendable {
+            if deadline > arrived && hop.queue > Nanos::ZERO && begun >= spendable {
                 self.add(FindingCode::AdmittedUnfundable, hop.top, begun - spendable);
             }
             if begun >= deadline && worked {
@@ -153,16 +156,14 @@ impl Found<'_, '_> {
     }
 
     fn call(&mut self, call: &Call) {
-        for (place, attempt) in call.attempts.iter().enumerate() {
+        let mut left_before = false;
+        for attempt in &call.attempts {
             self.funding(attempt);
-            let trace = &self.of.trace;
-            let earlier = call.attempts.iter().take(place);
-            if attempt.kind == AttemptKind::Retry
-                && !trace.span(attempt.span).flags.repeat_safe
-                && earlier.clone().any(|earlier| trace.left(earlier.span))
-            {
+            let repeat_safe = self.of.trace.span(attempt.span).flags.repeat_safe;
+            if attempt.kind == AttemptKind::Retry && !repeat_safe && left_before {
                 self.add(FindingCode::BlindRetry, attempt.span, Nanos::ZERO);
             }
+            left_before |= self.of.trace.left(attempt.span);
         }
         self.hedges(call);
     }
@@ -190,23 +191,28 @@ impl Found<'_, '_> {
 
     fn hedges(&mut self, call: &Call) {
         let trace = &self.of.trace;
-        let outcome_ok = |attempt: &&Attempt| trace.outcome(attempt.span) == Outcome::Ok;
+        let is_ok = |attempt: &&Attempt| trace.outcome(attempt.span) == Outcome::Ok;
         let mut won: Vec<usize> =
-            call.attempts.iter().filter(outcome_ok).map(|attempt| attempt.span).collect();
-        won.sort_by_key(|&span| trace.end(span));
-        let bound =
-            trace.request(call.attempts.first().map_or(0, |first| first.span)).residual_bound();
+            call.attempts.iter().filter(is_ok).map(|attempt| attempt.span).collect();
+        won.sort_by_key(|&span| Reverse((trace.end(span), trace.start(span))));
+        let starts = MaxTree::new(won.iter().map(|&span| Reverse(trace.start(span))));
+        let Some(bound) = won.first().map(|&span| trace.request(span).residual_bound()) else {
+            return;
+        };
         let mut going_on = Vec::new();
-        for lost in call.attempts.iter().filter(|attempt| !outcome_ok(attempt)) {
+        for lost in call.attempts.iter().filter(|attempt| !is_ok(attempt)) {
+            // The one that ended first, of those that ended after this began and began before it
+            // ended.
             let lost = lost.span;
-            let winner = won.iter().find(|&&won| {
-                trace.start(lost) < trace.end(won) && trace.start(won) < trace.end(lost)
-            });
+            let ended_after = won.partition_point(|&won| trace.end(won) > trace.start(lost));
+            let before_end = Reverse(trace.end(lost) - Nanos::from_nanos(1));
+            let winner = starts.last_reaching(ended_after, before_end);
+            let winner_end = winner.and_then(|place| won.get(place)).map(|&won| trace.end(won));
             let last_end = self.of.work.below[lost].last_end;
-            if let (Some(&winner), Some(last_end)) = (winner, last_end)
-                && last_end > trace.end(winner) + bound
+            if let (Some(winner_end), Some(last_end)) = (winner_end, last_end)
+                && last_end > winner_end + bound
             {
-                going_on.push((lost, last_end - trace.end(winner)));
+                going_on.push((lost, last_end - winner_end));
             }
         }
         for (lost, excess) in going_on {

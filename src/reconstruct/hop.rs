@@ -3,6 +3,7 @@
 use super::ancestors::{Ancestors, Multiset};
 use super::attempt::Calls;
 use super::deadline::Deadlines;
+use super::own_time::Union;
 use super::trace::Trace;
 use crate::budget;
 use crate::span::{Grant, SpanId};
@@ -32,6 +33,8 @@ pub(super) struct Hop {
     pub known_left: Option<Nanos>,
     /// The grant compared with what was left.
     pub verdict: Verdict,
+    /// Time in queues: the waits inside both halves, and before the callee.
+    pub queue: Nanos,
 }
 
 impl Hop {
@@ -103,6 +106,7 @@ pub(super) fn hops(
         }
     }
     judge(trace, &mut hops, tolerance_floor);
+    tell_queues(trace, &mut hops);
     hops
 }
 
@@ -168,6 +172,38 @@ fn hop(
         left: left_by(&deadlines.effective),
         known_left: left_by(&deadlines.known),
         verdict: Verdict::Undeclared,
+        queue: Nanos::ZERO,
+    }
+}
+
+/// Sets the time that each hop spent in queues. Hops of one client follow one another.
+fn tell_queues(trace: &Trace<'_>, hops: &mut [Hop]) {
+    for hops in hops.chunk_by_mut(|one, other| one.first == other.first) {
+        let Some(first) = hops.first().map(|hop| hop.first) else { continue };
+        let mut waits = trace.waits(first);
+        if first == trace.tree.root {
+            let attached = trace.attached.iter().filter(|&&i| trace.span(i).flags.is_wait);
+            waits.extend(attached.map(|&i| (trace.start(i), trace.wait_end(i))));
+        }
+        let waits = Union::of(waits);
+        let is_root = trace.link(first).is_none();
+        let before_root =
+            if is_root { trace.start(first) - trace.request(first).origin } else { Nanos::ZERO };
+        for hop in hops {
+            // What a root that is its own server waited before its start is told already.
+            let before = |server: usize| {
+                if is_root && server == first {
+                    Nanos::ZERO
+                } else {
+                    trace.span(server).queued_before
+                }
+            };
+            let inside = match hop.server.filter(|&server| server != first) {
+                Some(server) => waits.length_with(&Union::of(trace.waits(server))),
+                None => waits.length(),
+            };
+            hop.queue = inside + before_root + hop.server.map_or(Nanos::ZERO, before);
+        }
     }
 }
 

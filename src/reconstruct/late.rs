@@ -1,9 +1,9 @@
 //! Late and residual work, and open calls (SEMANTICS §9).
 
-use super::own_time::{Marks, Stretch};
+use super::own_time::{OwnTime, Stretch};
 use super::trace::Trace;
 use crate::budget;
-use crate::span::Kind;
+use crate::tables::Category;
 use crate::units::{Nanos, UnixNanos};
 
 /// Sums over a subtree.
@@ -54,7 +54,7 @@ pub(super) struct Work {
 
 impl Work {
     /// Two passes: down for the instants that count, up for the sums.
-    pub(super) fn of(trace: &Trace<'_>, marks: &Marks) -> Self {
+    pub(super) fn of(trace: &Trace<'_>, own_time: &OwnTime) -> Self {
         let mut below = vec![Amounts::default(); trace.len()];
         let mut long_lived = vec![false; trace.len()];
         let mut detached = vec![false; trace.len()];
@@ -73,7 +73,7 @@ impl Work {
             }
             let late_from = request.deadline.filter(|_| !long_lived[i]);
             let residual_from = left_above[i].filter(|_| !long_lived[i] && !detached[i]);
-            below[i] = own(trace, marks, i, late_from, residual_from);
+            below[i] = own(trace, own_time, i, late_from, residual_from);
         }
         for &i in trace.tree.top_down.iter().rev() {
             if let Some(parent) = trace.link(i) {
@@ -88,20 +88,22 @@ impl Work {
 /// What span `i` itself did.
 fn own(
     trace: &Trace<'_>,
-    marks: &Marks,
+    own_time: &OwnTime,
     i: usize,
     late_from: Option<UnixNanos>,
     residual_from: Option<UnixNanos>,
 ) -> Amounts {
     let mut amounts = Amounts { last_end: Some(trace.end(i)), ..Amounts::default() };
     let sends = trace.span(i).kind.sends();
-    if trace.span(i).flags.is_wait || (sends && !is_open_call(trace, i)) {
+    // A call whose other end was not traced is open: somebody may be working there, unseen.
+    let is_open = own_time.otherwise(i) == Category::Downstream;
+    if trace.span(i).flags.is_wait || (sends && !is_open) {
         return amounts;
     }
     let (mut late, mut residual) = (Nanos::ZERO, Nanos::ZERO);
     let mut last = None;
     for gap in gaps(trace, i) {
-        marks.split(i, gap, |part, mark| {
+        own_time.split(i, gap, |part, mark| {
             if mark.is_none() {
                 late += after(part, late_from);
                 residual += after(part, residual_from);
@@ -116,14 +118,6 @@ fn own(
         amounts.last_work = last;
     }
     amounts
-}
-
-/// A call whose other end was not traced: somebody may be working there, unseen.
-fn is_open_call(trace: &Trace<'_>, i: usize) -> bool {
-    !trace.children.of(i).iter().any(|&child| {
-        let span = trace.span(child);
-        trace.is_server(child) || (span.kind == Kind::Client && !span.flags.is_wait)
-    })
 }
 
 /// The length of the part of a stretch that lies after `instant`.

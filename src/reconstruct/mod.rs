@@ -9,6 +9,7 @@ mod deadline;
 mod finding;
 mod hop;
 mod late;
+mod max_tree;
 mod own_time;
 mod path;
 mod request;

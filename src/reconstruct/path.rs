@@ -1,108 +1,137 @@
 //! The consumption path: where the time from origin to root end went (SEMANTICS §8).
+//!
+//! Spans are told from the roots down. What a span has to tell is a row of stretches; it passes on
+//! to its children what these cover, whole runs at once where one child covers them, so that a
+//! deep chain beside many siblings costs no more than its size.
+
+use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
-use super::own_time::{Marks, Stretch};
+use super::max_tree::MaxTree;
+use super::own_time::{OwnTime, Stretch};
 use super::trace::Trace;
-use crate::span::{Kind, Sym};
+use crate::span::Sym;
 use crate::tables::Category;
 use crate::units::{Nanos, UnixNanos};
 
 /// Service, operation and category of a stretch of own time.
 pub(super) type SegmentKey = (Sym, Sym, Category);
 
-/// The segments of one request: together exactly root end − origin.
-pub(super) fn segments(
-    trace: &Trace<'_>,
-    marks: &Marks,
-    request: usize,
-) -> FxHashMap<SegmentKey, Nanos> {
-    let root = trace.requests[request].root;
-    let mut path =
-        Path { trace, marks, segments: FxHashMap::default(), index: FxHashMap::default() };
-    path.add(root, Category::Queue, trace.start(root) - trace.requests[request].origin);
-    let mut open = vec![(root, (trace.start(root), trace.end(root)))];
-    while let Some((span, stretch)) = open.pop() {
-        path.tell(span, stretch, &mut open);
+/// The segments of each request: together exactly root end − origin.
+pub(super) fn segments(trace: &Trace<'_>, own_time: &OwnTime) -> Vec<FxHashMap<SegmentKey, Nanos>> {
+    let mut path = Path {
+        trace,
+        own_time,
+        segments: trace.requests.iter().map(|_| FxHashMap::default()).collect(),
+        open: vec![VecDeque::new(); trace.len()],
+    };
+    for request in &trace.requests {
+        let root = request.root;
+        path.add(root, Category::Queue, trace.start(root) - request.origin);
+        path.open[root].push_back((trace.start(root), trace.end(root)));
+    }
+    for &i in &trace.tree.top_down {
+        path.tell(i);
     }
     path.segments
 }
 
 struct Path<'t, 'a> {
     trace: &'t Trace<'a>,
-    marks: &'t Marks,
-    segments: FxHashMap<SegmentKey, Nanos>,
-    /// Lookup structures of spans that were told before.
-    index: FxHashMap<usize, ChildIndex>,
+    own_time: &'t OwnTime,
+    segments: Vec<FxHashMap<SegmentKey, Nanos>>,
+    /// By span the stretches that it still has to tell: disjoint, by time.
+    open: Vec<VecDeque<Stretch>>,
 }
 
 impl Path<'_, '_> {
-    /// Tells what span `i` did in `stretch`, walking back from its end; parts that its children
-    /// have to tell are pushed onto `open`.
-    fn tell(&mut self, i: usize, (from, to): Stretch, open: &mut Vec<(usize, Stretch)>) {
-        let trace = self.trace;
-        if trace.children.of(i).is_empty() {
-            self.own(i, (from, to));
+    /// Tells what span `i` did in its stretches; parts that its children have to tell become
+    /// theirs.
+    fn tell(&mut self, i: usize) {
+        let mut open = std::mem::take(&mut self.open[i]);
+        if open.is_empty() {
             return;
         }
-        let mut own = Vec::new();
-        let index = self.index.entry(i).or_insert_with(|| ChildIndex::new(trace, i));
+        let index = ChildIndex::new(self.trace, i);
+        while let Some(&last) = open.back() {
+            match index.covering(last) {
+                Some(child) => {
+                    let rest = self.pass_on(child, open);
+                    open = rest;
+                }
+                None => {
+                    open.pop_back();
+                    self.tell_stretch(i, &index, last);
+                }
+            }
+        }
+    }
+
+    /// Hands the last stretches of `open`, all that begin when `child` has, to that child. Gives
+    /// the rest. Moves whichever side is shorter.
+    fn pass_on(&mut self, child: Child, mut open: VecDeque<Stretch>) -> VecDeque<Stretch> {
+        let before = open.partition_point(|stretch| stretch.0 < child.start);
+        let mut passed = if before < open.len() - before {
+            let rest: VecDeque<Stretch> = open.drain(..before).collect();
+            std::mem::replace(&mut open, rest)
+        } else {
+            open.drain(before..).collect()
+        };
+        // What the child has already lies later in time.
+        let has = &mut self.open[child.span];
+        if has.len() < passed.len() {
+            passed.append(has);
+            *has = passed;
+        } else {
+            while let Some(stretch) = passed.pop_back() {
+                has.push_front(stretch);
+            }
+        }
+        open
+    }
+
+    /// Tells one stretch of span `i`, walking back from its end.
+    fn tell_stretch(&mut self, i: usize, index: &ChildIndex, (from, to): Stretch) {
         let mut at = to;
         while at > from {
             // Children are clipped to the stretch, so those that run past its end all end there.
             let past_end = index.latest_start_covering(at, to);
             let done = past_end.filter(|_| at == to).or_else(|| index.last_end_by(at, from));
-            let done_at = done.map_or(from, |child| trace.end(child).min(to));
-            if done_at == at
-                && let Some(child) = done
-            {
-                let begin = trace.start(child).max(from);
-                open.push((child, (begin, at)));
-                at = begin;
-                continue;
-            }
-            let across = past_end.or_else(|| index.last_end_across(at));
-            let begin = across.map_or(done_at, |child| trace.start(child).max(done_at));
-            match across {
-                Some(child) => open.push((child, (begin, at))),
-                None => own.push((begin, at)),
-            }
+            let done_at = done.map_or(from, |child| child.end.min(to));
+            let next = if done_at == at { done } else { None };
+            let across = || past_end.or_else(|| index.last_end_across(at));
+            let begin = match next.or_else(across) {
+                Some(child) => {
+                    // Up to where the next child ended, or where this one began.
+                    let floor = if next.is_some() { from } else { done_at };
+                    let begin = child.start.max(floor);
+                    self.open[child.span].push_front((begin, at));
+                    begin
+                }
+                None => {
+                    self.own(i, (done_at, at));
+                    done_at
+                }
+            };
             at = begin;
-        }
-        for stretch in own {
-            self.own(i, stretch);
         }
     }
 
     /// Own time of span `i`, by category.
     fn own(&mut self, i: usize, stretch: Stretch) {
-        let marks = self.marks;
-        let otherwise = own_category(self.trace, i);
-        marks.split(i, stretch, |(from, to), mark| {
-            self.add(i, mark.unwrap_or(otherwise), to - from);
+        let own_time = self.own_time;
+        own_time.split(i, stretch, |(from, to), mark| {
+            self.add(i, mark.unwrap_or(own_time.otherwise(i)), to - from);
         });
     }
 
     fn add(&mut self, i: usize, category: Category, length: Nanos) {
         if length != Nanos::ZERO {
             let span = self.trace.span(i);
-            *self.segments.entry((span.service, span.operation, category)).or_default() += length;
+            let segments = &mut self.segments[self.trace.tree.request_of[i]];
+            *segments.entry((span.service, span.operation, category)).or_default() += length;
         }
-    }
-}
-
-/// What a span's own time is where nothing marks it.
-fn own_category(trace: &Trace<'_>, i: usize) -> Category {
-    if !trace.span(i).kind.sends() {
-        return Category::Local;
-    }
-    let mut calls = trace.children.of(i).iter().map(|&child| trace.span(child));
-    if trace.servers(i).next().is_some() {
-        Category::Network
-    } else if calls.any(|span| span.kind == Kind::Client && !span.flags.is_wait) {
-        Category::Local
-    } else {
-        Category::Downstream
     }
 }
 
@@ -115,8 +144,8 @@ struct ChildIndex {
     by_end: Vec<Child>,
     /// For each prefix of `by_start` the child with the latest (end, start, smaller id).
     last_end_of_prefix: Vec<Child>,
-    /// The latest end within each node of a binary tree over `by_start`, leaves last.
-    latest_end: Vec<UnixNanos>,
+    /// The ends of `by_start`.
+    ends: MaxTree<UnixNanos>,
 }
 
 #[derive(Clone, Copy)]
@@ -147,15 +176,8 @@ impl ChildIndex {
                 *latest
             })
             .collect();
-        let leaves = by_start.len().next_power_of_two();
-        let mut latest_end = vec![UnixNanos::MIN; 2 * leaves];
-        for (place, child) in by_start.iter().enumerate() {
-            latest_end[leaves + place] = child.end;
-        }
-        for node in (1..leaves).rev() {
-            latest_end[node] = latest_end[2 * node].max(latest_end[2 * node + 1]);
-        }
-        Self { by_start, by_end, last_end_of_prefix, latest_end }
+        let ends = MaxTree::new(by_start.iter().map(|child| child.end));
+        Self { by_start, by_end, last_end_of_prefix, ends }
     }
 
     /// How many children start before `at`: the length of a prefix of `by_start`.
@@ -163,42 +185,31 @@ impl ChildIndex {
         self.by_start.partition_point(|child| child.start < at)
     }
 
-    /// Of the children that start before `at` and end at or after `end`, that with the latest
-    /// start.
-    fn latest_start_covering(&self, at: UnixNanos, end: UnixNanos) -> Option<usize> {
-        let prefix = self.started_before(at);
-        let longest = self.last_end_of_prefix.get(prefix.checked_sub(1)?)?;
-        let covering = (longest.end >= end).then(|| self.last_with_end(prefix, end))?;
-        self.by_start.get(covering).map(|child| child.span)
+    /// The child that was the last to start before the end of `stretch`, if it covers all of it:
+    /// then it tells the stretch, and every earlier one that begins when it has begun.
+    fn covering(&self, (from, to): Stretch) -> Option<Child> {
+        let last = self.by_start.get(self.started_before(to).checked_sub(1)?)?;
+        (last.start <= from && last.end >= to).then_some(*last)
     }
 
-    /// The last place below `prefix` whose child ends at or after `end`; there must be one.
-    fn last_with_end(&self, prefix: usize, end: UnixNanos) -> usize {
-        let leaves = self.latest_end.len() / 2;
-        // Up to the nearest subtree left of the prefix's end that holds one; the root if the
-        // prefix is everything. Then down to its last such leaf.
-        let mut node = leaves + prefix;
-        while node > 1 && (node.is_multiple_of(2) || self.latest_end[node - 1] < end) {
-            node /= 2;
-        }
-        node = (node - 1).max(1);
-        while node < leaves {
-            node = 2 * node + usize::from(self.latest_end[2 * node + 1] >= end);
-        }
-        node - leaves
+    /// Of the children that start before `at` and end at or after `end`, that with the latest
+    /// start.
+    fn latest_start_covering(&self, at: UnixNanos, end: UnixNanos) -> Option<Child> {
+        let place = self.ends.last_reaching(self.started_before(at), end)?;
+        self.by_start.get(place).copied()
     }
 
     /// Of the children that ended by `at`, but after `from`, the last.
-    fn last_end_by(&self, at: UnixNanos, from: UnixNanos) -> Option<usize> {
+    fn last_end_by(&self, at: UnixNanos, from: UnixNanos) -> Option<Child> {
         let ended = self.by_end.partition_point(|child| child.end <= at);
         let last = self.by_end.get(ended.checked_sub(1)?)?;
-        (last.end > from).then_some(last.span)
+        (last.end > from).then_some(*last)
     }
 
     /// Of the children that run across `at`, that with the latest end.
-    fn last_end_across(&self, at: UnixNanos) -> Option<usize> {
+    fn last_end_across(&self, at: UnixNanos) -> Option<Child> {
         let prefix = self.started_before(at);
         let longest = self.last_end_of_prefix.get(prefix.checked_sub(1)?)?;
-        (longest.end > at).then_some(longest.span)
+        (longest.end > at).then_some(*longest)
     }
 }

@@ -1,10 +1,12 @@
 //! The rows of an annotated trace, in the order of the tables.
 
+use rustc_hash::FxHashMap;
+
 use super::annotated::Annotated;
 use super::attempt::{Attempt, Call};
 use super::finding::{Finding, findings};
 use super::hop::Hop;
-use super::path;
+use super::path::{SegmentKey, segments};
 use super::request::Request;
 use crate::budget;
 use crate::span::{SpanId, Sym, TraceId};
@@ -30,6 +32,8 @@ pub(super) fn append(of: &Annotated<'_>, tables: &mut Tables) {
     let attempts = by_request(of, attempts);
     let findings = by_request(of, findings.iter().map(|finding| (finding.span, finding)));
 
+    let mut path = segments(trace, &of.own_time);
+
     let mut order: Vec<usize> = (0..trace.requests.len()).collect();
     order.sort_unstable_by_key(|&request| start_and_id(of, trace.requests[request].root));
     for number in order {
@@ -39,10 +43,11 @@ pub(super) fn append(of: &Annotated<'_>, tables: &mut Tables) {
             request,
             trace_id: trace.span(request.root).trace_id,
             class: tables.strings.intern(&request.class),
-            contract: tables.strings.intern(CONTRACT),
+            contract: request.contract.map(|contract| tables.strings.intern(&contract.name)),
+            by_contract: tables.strings.intern(CONTRACT),
             root_span_id: trace.span(request.root).span_id,
         };
-        let segments = subject.segments(number);
+        let segments = subject.segments(std::mem::take(&mut path[number]));
         tables.requests.push(subject.request(&segments, &hops[number], &attempts[number], number));
         tables.segments.extend(segments);
         tables.hops.extend(hops[number].iter().map(|hop| subject.hop(hop)));
@@ -76,8 +81,9 @@ struct Subject<'t, 'a> {
     request: &'t Request<'a>,
     trace_id: TraceId,
     class: Sym,
+    contract: Option<Sym>,
     /// [`CONTRACT`].
-    contract: Sym,
+    by_contract: Sym,
     root_span_id: SpanId,
 }
 
@@ -87,9 +93,8 @@ impl Subject<'_, '_> {
         instant - self.request.origin
     }
 
-    fn segments(&self, number: usize) -> Vec<SegmentRow> {
+    fn segments(&self, segments: FxHashMap<SegmentKey, Nanos>) -> Vec<SegmentRow> {
         let strings = self.of.trace.strings;
-        let segments = path::segments(&self.of.trace, &self.of.marks, number);
         let mut rows: Vec<SegmentRow> = segments
             .into_iter()
             .map(|((service, operation, category), duration_ns)| SegmentRow {
@@ -144,6 +149,8 @@ impl Subject<'_, '_> {
             start_unix_ns: trace.start(root),
             spans: i32::try_from(request.spans).unwrap_or(i32::MAX),
             duration_ns: trace.span(root).duration(),
+            elapsed_ns: self.elapsed(trace.end(root)),
+            contract: self.contract,
             deadline_source: request.deadline_source,
             budget_at_origin_ns: request.budget_at_origin(),
             budget_at_admission_ns: admitting
@@ -222,7 +229,7 @@ impl Subject<'_, '_> {
             hop_id: hop.id(trace),
             client_span_id: hop.client.map(|i| trace.span(i).span_id),
             server_span_id: hop.server.map(|i| trace.span(i).span_id),
-            caller_service: caller.map(|i| trace.span(i).service),
+            caller_service: caller.and_then(|i| trace.service(i)),
             callee_service: of.callee_service(hop),
             operation: trace.span(hop.server.unwrap_or(half)).operation,
             depth: i32::try_from(hop.depth).unwrap_or(i32::MAX),
@@ -240,7 +247,7 @@ impl Subject<'_, '_> {
             verdict: hop.verdict,
             overgrant_ns: hop.overgrant(),
             transit_ns: received.zip(sent).map(|(received, sent)| received - sent),
-            queue_ns: of.queue(hop),
+            queue_ns: hop.queue,
             queue_key: hop
                 .server
                 .or_else(|| trace.link(hop.first).is_none().then_some(hop.first))
@@ -274,8 +281,8 @@ impl Subject<'_, '_> {
             ordinal_key: span.ordinal_key,
             attempts: i32::try_from(call.attempts.len()).unwrap_or(i32::MAX),
             kind: attempt.kind,
-            caller_service: Some(span.service),
-            callee_service: server.map_or(span.peer_service, |i| Some(trace.span(i).service)),
+            caller_service: trace.service(i),
+            callee_service: server.and_then(|i| trace.service(i)).or(span.peer_service),
             operation: span.operation,
             elapsed_at_start_ns: self.elapsed(trace.start(i)),
             backoff_ns: attempt.backoff,
@@ -284,7 +291,7 @@ impl Subject<'_, '_> {
                 .remaining
                 .map(|left| budget::available(left, self.request.reserve())),
             allowance_ns: attempt.allowance,
-            allowance_key: span.allowance_key.or(attempt.allowance.map(|_| self.contract)),
+            allowance_key: span.allowance_key.or(attempt.allowance.map(|_| self.by_contract)),
             funding: attempt.funding,
             duration_ns: span.duration(),
             outcome: trace.outcome(i),

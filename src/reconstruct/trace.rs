@@ -26,8 +26,11 @@ pub(super) struct Trace<'a> {
     pub in_order: Vec<usize>,
     /// Its requests; the first is that of the trace's root.
     pub requests: Vec<Request<'a>>,
+    /// Wait spans among the real children, by aligned (start, id).
+    waiting: Children,
     is_server: Vec<bool>,
     is_call_span: Vec<bool>,
+    caller: Vec<Option<usize>>,
 }
 
 impl<'a> Trace<'a> {
@@ -37,10 +40,11 @@ impl<'a> Trace<'a> {
         let mut clock = Clock::align(&tree);
         let mut in_order: Vec<usize> = (0..tree.spans.len()).collect();
         in_order.sort_unstable_by_key(|&i| (clock.start[i], tree.spans[i].span_id));
-        let children = tree.children(in_order.iter().copied());
+        let children = tree.children(&in_order, |_| true);
+        let waiting = tree.children(&in_order, |i| tree.spans[i].flags.is_wait);
         let is_server: Vec<bool> =
             (0..tree.spans.len()).map(|i| stands_for_server(&tree, i)).collect();
-        let is_call_span = (0..tree.spans.len())
+        let is_call_span: Vec<bool> = (0..tree.spans.len())
             .map(|i| {
                 let span = tree.spans[i];
                 let is_attempt = |&child: &usize| is_attempt(tree.spans[child]);
@@ -51,6 +55,12 @@ impl<'a> Trace<'a> {
             .collect();
         clock.settle_wordless(&tree, &children, |child| is_server[child]);
         let attached = in_order.iter().copied().filter(|&i| tree.attached[i]).collect();
+        let mut caller = tree.link.clone();
+        for &i in &tree.top_down {
+            if let Some(call_span) = caller[i].filter(|&parent| is_call_span[parent]) {
+                caller[i] = caller[call_span];
+            }
+        }
         let mut trace = Self {
             strings,
             tree,
@@ -59,8 +69,10 @@ impl<'a> Trace<'a> {
             attached,
             in_order,
             requests: Vec::new(),
+            waiting,
             is_server,
             is_call_span,
+            caller,
         };
         trace.requests = trace
             .tree
@@ -94,6 +106,11 @@ impl<'a> Trace<'a> {
     /// The span itself, on its own clock.
     pub(super) fn span(&self, i: usize) -> &'a Span {
         self.tree.spans[i]
+    }
+
+    /// Its service, if it named one.
+    pub(super) fn service(&self, i: usize) -> Option<Sym> {
+        Some(self.span(i).service).filter(|&service| !self.text(service).is_empty())
     }
 
     /// Aligned start.
@@ -138,11 +155,7 @@ impl<'a> Trace<'a> {
 
     /// The parent, through a call span: the call span's parent.
     pub(super) fn caller(&self, i: usize) -> Option<usize> {
-        let mut caller = self.link(i);
-        while let Some(span) = caller.filter(|&span| self.is_call_span(span)) {
-            caller = self.link(span);
-        }
-        caller
+        self.caller[i]
     }
 
     /// SERVER or CONSUMER, or an INTERNAL span that stands for one; no wait span.
@@ -187,7 +200,7 @@ impl<'a> Trace<'a> {
     pub(super) fn waits(&self, i: usize) -> Vec<(UnixNanos, UnixNanos)> {
         let (start, end) = (self.start(i), self.end(i));
         let own = (start, start + self.span(i).waited_inside);
-        let children = self.children.of(i).iter().filter(|&&child| self.span(child).flags.is_wait);
+        let children = self.waiting.of(i).iter();
         std::iter::once(own)
             .chain(children.map(|&child| (self.start(child), self.wait_end(child))))
             .map(|(from, to)| (from.max(start), to.min(end)))

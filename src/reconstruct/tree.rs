@@ -136,12 +136,13 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The real children of each span within its request (no attached ones), in the order in
-    /// which `in_order` gives them.
-    pub(super) fn children(&self, in_order: impl Iterator<Item = usize>) -> Children {
-        let real: Vec<Option<usize>> =
-            (0..self.spans.len()).map(|i| self.link[i].filter(|_| !self.attached[i])).collect();
-        Children::group(&real, in_order)
+    /// The real children of each span within its request (no attached ones) that are `wanted`, in
+    /// the order in which `in_order` gives them.
+    pub(super) fn children(&self, in_order: &[usize], wanted: impl Fn(usize) -> bool) -> Children {
+        let real: Vec<Option<usize>> = (0..self.spans.len())
+            .map(|i| self.link[i].filter(|_| !self.attached[i] && wanted(i)))
+            .collect();
+        Children::group(&real, in_order.iter().copied())
     }
 }
 

@@ -270,6 +270,10 @@ table! {
         spans: i32;
         /// Root end less root start.
         duration_ns: Nanos, bad = high;
+        /// Root end less origin: what the deadline is compared with, and what the segments sum to.
+        elapsed_ns: Nanos, bad = high;
+        /// The contract that matched its root span, by name; `--deadline N` for the Nth such flag.
+        contract: Option<Sym>, null = "none did";
         /// Where the deadline comes from.
         deadline_source: DeadlineSource;
         /// Deadline less origin.
@@ -360,7 +364,7 @@ table! {
         grant_rule: Option<Sym>, null = "no attribute says so";
         /// The grant compared with what was left.
         verdict: Verdict;
-        /// By how much the grant exceeds what was left.
+        /// By how much the grant exceeds what the caller had left when it counts from.
         overgrant_ns: Option<Nanos>, bad = high, null = "no grant, or no deadline is known";
         /// From sending to receipt: network and accept queue.
         transit_ns: Option<Nanos>, bad = high, null = "one half is missing";
@@ -413,7 +417,7 @@ table! {
         /// What it is within its call.
         kind: AttemptKind;
         /// The service that tried.
-        caller_service: Option<Sym>, null = "nothing called it";
+        caller_service: Option<Sym>, null = "it has no name";
         /// The service that was called.
         callee_service: Option<Sym>, null = "nothing names it";
         /// The name of its span.
@@ -474,8 +478,8 @@ table! {
         span_id: SpanId;
         /// By how much.
         excess_ns: Nanos, bad = high;
-        /// Late and residual work below this hop, less that below the next flagged hops; counted
-        /// once a hop, on its first finding.
+        /// Late plus residual work below this hop, less that below the next flagged hops; told once a
+        /// hop, on its first finding. Work that is both late and residual counts in both.
         wasted_ns: Option<Nanos>, bad = high, null = "it is not about a hop";
         /// What it rests on.
         evidence: Option<Evidence>, null = "not looked at yet";
@@ -498,11 +502,11 @@ table! {
         /// The file.
         file: Sym;
         /// Where the first example begins, in bytes from 0 of the file as decompressed.
-        byte: Option<i64>, null = "the whole file";
+        byte: Option<i64>, null = "not at one place";
         /// Its line, from 1.
-        line: Option<i64>, null = "the file has no lines";
+        line: Option<i64>, null = "not at one place, or the file has no lines";
         /// Its record, from 0: the line, frame or document.
-        record: Option<i64>, null = "the whole file";
+        record: Option<i64>, null = "not at one place";
         /// What is wrong, in words.
         message: Sym;
         /// What to do about it.

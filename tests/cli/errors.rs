@@ -54,7 +54,7 @@ fn a_contract_is_refused_with_file_line_and_key() {
     refuse("[[contract]]\nname = \"a\"\ndeadline = \"soon\"\n", &[":3:", "deadline", "800ms"]);
     refuse("[[contract]]\nname = \"a\"\ndeadlin = \"1s\"\n", &[":3:", "deadlin"]);
     refuse("[[contract]]\ndeadline = \"1s\"\n", &[":1:", "name"]);
-    refuse("[[contract]]\nname = \"a\"\n\n[[contract]]\nname = \"a\"\n", &[":4:", "name", "\"a\""]);
+    refuse("[[contract]]\nname = \"a\"\n\n[[contract]]\nname = \"a\"\n", &[":5:", "name", "\"a\""]);
     refuse(
         "[[contract]]\nname = \"a\"\nretry = { owner = \"x\", attempt_allowance = \"y\" }\n",
         &[":3:", "attempt_allowance"],

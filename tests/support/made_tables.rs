@@ -150,6 +150,8 @@ impl Maker<'_> {
             ),
             spans: if retried { 5 } else { 3 },
             duration_ns: elapsed - queue,
+            elapsed_ns: elapsed,
+            contract: None,
             deadline_source: match self.shape.deadline {
                 Some(_) => DeadlineSource::Contract,
                 None => DeadlineSource::None,

@@ -27,6 +27,16 @@ pub const SHAPES: &[Shape] = &[
     Shape { name: "retries", hard_on: "attempts of one call", make: retries },
     Shape { name: "left-chain", hard_on: "ancestors that left", make: left_chain },
     Shape { name: "duplicates", hard_on: "records of one id", make: duplicates },
+    Shape { name: "servers", hard_on: "one client of all servers", make: servers },
+    Shape { name: "client-fan", hard_on: "one client of all, with gaps", make: client_fan },
+    Shape { name: "chain-beside-fan", hard_on: "a subtree told in pieces", make: chain_beside_fan },
+    Shape { name: "post-retries", hard_on: "retries of a side effect", make: post_retries },
+    Shape { name: "hedges", hard_on: "losers and winners of one call", make: hedges },
+    Shape {
+        name: "nested-attempts",
+        hard_on: "call spans below call spans",
+        make: nested_attempts,
+    },
 ];
 
 /// Milliseconds since some instant.
@@ -158,6 +168,83 @@ fn duplicates(n: i64) -> Spans {
     maker.add(0, -1, Kind::Server, 0, n);
     for i in 1..n {
         maker.add(i / 2 + 1, 0, Kind::Client, i - 1, i);
+    }
+    maker.spans
+}
+
+/// One CLIENT, all others servers of it that wait within.
+fn servers(n: i64) -> Spans {
+    let mut maker = Maker::new();
+    maker.add(0, -1, Kind::Client, 0, 3 * n);
+    for i in 1..n {
+        maker.add(i, 0, Kind::Server, i, i + 2).waited_inside = Nanos::from_millis(1);
+    }
+    maker.spans
+}
+
+/// One CLIENT, all others work inside it, with gaps between them.
+fn client_fan(n: i64) -> Spans {
+    let mut maker = Maker::new();
+    maker.add(0, -1, Kind::Server, 0, 3 * n);
+    maker.add(2, 0, Kind::Client, 0, 3 * n);
+    for i in 2..n {
+        maker.add(2 * i, 2, Kind::Internal, 3 * i, 3 * i + 1);
+    }
+    maker.spans
+}
+
+/// Half of the spans a chain, the other half short siblings of its top, while it runs.
+fn chain_beside_fan(n: i64) -> Spans {
+    let mut maker = Maker::new();
+    maker.add(0, -1, Kind::Server, 0, 4 * n);
+    let half = n / 2;
+    for i in 1..half {
+        maker.add(2 * i, if i == 1 { 0 } else { 2 * i - 2 }, Kind::Internal, i, 3 * n - i);
+    }
+    for i in half..n {
+        maker.add(2 * i, 0, Kind::Internal, 2 * i, 2 * i + 1);
+    }
+    // The last sibling ends after the chain, so that the chain is told in the gaps.
+    if let Some(last) = maker.spans.rows.last_mut() {
+        last.end = at(4 * n);
+    }
+    maker.spans
+}
+
+/// One call that is no safe repeat, tried again after plain errors.
+fn post_retries(n: i64) -> Spans {
+    let mut spans = retries(n);
+    for span in spans.rows.iter_mut().skip(1) {
+        span.outcome = Outcome::Error;
+        span.flags.side_effect = true;
+    }
+    spans
+}
+
+/// One call of numbered attempts, every other one the winner over its neighbour.
+fn hedges(n: i64) -> Spans {
+    let mut spans = retries(n);
+    for (ordinal, span) in (1..).zip(spans.rows.iter_mut().skip(1)) {
+        span.attempt_ordinal = Some(ordinal);
+        span.outcome = if ordinal % 2 == 0 { Outcome::Ok } else { Outcome::Error };
+        span.end = at(i64::from(ordinal) * 2 + 3);
+    }
+    // One winner runs across all of them.
+    if let Some(first) = spans.rows.get_mut(1) {
+        first.outcome = Outcome::Ok;
+        first.end = at(2 * n);
+    }
+    spans
+}
+
+/// Attempts below one another, each with a plain call beside.
+fn nested_attempts(n: i64) -> Spans {
+    let mut maker = Maker::new();
+    maker.add(0, -1, Kind::Server, 0, 2 * n);
+    for i in 1..n {
+        let (parent, is_attempt) = if i % 2 == 1 { (i - 1, true) } else { (i - 1, false) };
+        let above = if is_attempt { (parent - 1).max(0) } else { parent };
+        maker.add(i, above, Kind::Client, i, 2 * n - i).flags.is_attempt = is_attempt;
     }
     maker.spans
 }

@@ -21,11 +21,17 @@ fn measured(spans: &Spans, policy: &Policy) -> usize {
 
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
-    let shape = args.next().and_then(|name| SHAPES.iter().find(|shape| shape.name == name));
+    let first = args.next();
+    if first.as_deref() == Some("--list") {
+        SHAPES.iter().for_each(|shape| println!("{}", shape.name));
+        return ExitCode::SUCCESS;
+    }
+    let shape = first.and_then(|name| SHAPES.iter().find(|shape| shape.name == name));
     let size = args.next().and_then(|size| size.parse().ok());
     let (Some(shape), Some(size)) = (shape, size) else {
-        let names: Vec<&str> = SHAPES.iter().map(|shape| shape.name).collect();
-        eprintln!("usage: scale {} SPANS", names.join("|"));
+        let names: Vec<String> =
+            SHAPES.iter().map(|shape| format!("  {}: {}", shape.name, shape.hard_on)).collect();
+        eprintln!("usage: scale SHAPE SPANS\n{}", names.join("\n"));
         return ExitCode::from(2);
     };
     let contract = Contract::deadline_only("all".to_owned(), None, Nanos::from_millis(size / 2));
