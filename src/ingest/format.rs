@@ -56,8 +56,7 @@ impl Format {
 
     /// Reads a record.
     pub(crate) fn read(self, record: Record<'_>, conventions: &Conventions, harvest: &mut Harvest) {
-        let is_framed = matches!(self.framing, Framing::FixedFrames | Framing::VarintFrames);
-        if !is_framed || Compression::of(record.bytes) != Compression::Zstd {
+        if !self.framing.is_framed() || Compression::of(record.bytes) != Compression::Zstd {
             return self.payload.read(&mut Desk { conventions, harvest, record });
         }
         let (bytes, trouble) = unpack(record.bytes, MAX_FRAME_BYTES);

@@ -55,7 +55,7 @@ problems! {
         "copy or download the file again";
     /// The last record stops early.
     RecordCutOff = "record-cut-off", Loss,
-        "a line, frame or message ends early; in JSON the spans before the cut were read",
+        "a line, frame or message ends early; but for frames the spans before the cut were read",
         "the writer was stopped or was still writing: export again to get the rest";
     /// A compressed frame is broken.
     FrameDamaged = "frame-damaged", Loss,
