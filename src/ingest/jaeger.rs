@@ -408,7 +408,7 @@ fn log<'a>(reader: &mut Reader<'a, '_, '_>) -> Result<RawEvent<'a>> {
     Ok(event)
 }
 
-/// An error as OpenTracing tells it, under the names that OpenTelemetry has for an exception.
+/// An error as older clients tell it, under the names that OpenTelemetry has for an exception.
 fn become_exception(event: &mut RawEvent<'_>) {
     event.name = Cow::Borrowed("exception");
     for (key, _) in &mut event.attributes {

@@ -64,6 +64,10 @@ fn is_signal(key: &str) -> bool {
 }
 
 /// Reads a record.
+#[expect(
+    clippy::redundant_closure_for_method_calls,
+    reason = "the method itself is of one lifetime only, that of the type before it"
+)]
 pub(crate) fn read(bytes: &[u8], desk: &mut Desk<'_>) {
     documents(bytes, desk, |reader| reader.document());
 }
