@@ -9,14 +9,14 @@ use super::outline::Outline;
 use super::problems::Code;
 use super::source::Compression;
 use super::stream::Framing;
-use super::{otlp_json, otlp_proto};
+use super::{jaeger, otlp_json, otlp_proto};
 use crate::conventions::Conventions;
 
 /// What people are told when a file is none of them.
 pub(crate) const WHAT_WE_READ: &str = "OTLP traces as JSON (one document, several in a row or in \
      a list, or JSON lines) or protobuf (one message, several back to back, or frames with a 4-byte \
-     or varint length, as the collector's file exporter writes), plain or compressed with gzip or \
-     zstd";
+     or varint length, as the collector's file exporter writes), Jaeger JSON (answers of its API, \
+     downloads from its UI, single traces), plain or compressed with gzip or zstd";
 
 /// A frame that holds more is none that an exporter wrote: a few thousand bytes can stand for it.
 const MAX_FRAME_BYTES: usize = 1 << 30;
@@ -24,6 +24,8 @@ const MAX_FRAME_BYTES: usize = 1 << 30;
 /// What a record holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Payload {
+    /// Jaeger's own JSON.
+    Jaeger,
     /// OTLP in JSON.
     OtlpJson,
     /// OTLP in protobuf.
@@ -71,11 +73,13 @@ impl Format {
 impl Payload {
     /// The payload of a JSON value that looks so.
     pub(crate) fn of_json(outline: &Outline<'_>) -> Option<Self> {
-        otlp_json::claims(outline).then_some(Self::OtlpJson)
+        let of_otlp = otlp_json::claims(outline).then_some(Self::OtlpJson);
+        of_otlp.or_else(|| jaeger::claims(outline).then_some(Self::Jaeger))
     }
 
     const fn name(self) -> &'static str {
         match self {
+            Self::Jaeger => "Jaeger JSON",
             Self::OtlpJson => "OTLP JSON",
             Self::OtlpProtobuf => "OTLP protobuf",
         }
@@ -83,6 +87,7 @@ impl Payload {
 
     fn read(self, desk: &mut Desk<'_>) {
         match self {
+            Self::Jaeger => jaeger::read(desk.record.bytes, desk),
             Self::OtlpJson => otlp_json::read(desk.record.bytes, desk),
             Self::OtlpProtobuf => otlp_proto::read(desk.record.bytes, desk),
         }

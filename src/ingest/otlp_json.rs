@@ -4,7 +4,8 @@
 use std::borrow::Cow;
 
 use super::admit::{Desk, Draft, MAX_LIST_DEPTH, instant, kind_of_number, status_of_number};
-use super::json::{Json, JsonError, Shape, without_mark};
+use super::json::Shape;
+use super::json_reader::{Reader, Result, documents};
 use super::outline::Outline;
 use super::problems::Code;
 use super::scalar;
@@ -14,8 +15,6 @@ use crate::otlp::fields::{
     ArrayField, EventField, KeyValueField, ResourceField, ResourceSpansField, ScopeSpansField,
     SpanField, StatusField, TracesField, ValueField,
 };
-
-type Result<T> = std::result::Result<T, JsonError>;
 
 /// The kinds by name, each at its number.
 const KINDS: &[&str] = &["UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER"];
@@ -64,109 +63,16 @@ fn is_signal(key: &str) -> bool {
     matches!(top_key(key), Some(TopKey::Traces | TopKey::Others))
 }
 
-/// Reads a record that holds one document; where that breaks, goes on at the next line that opens
-/// an object.
+/// Reads a record.
+#[expect(
+    clippy::redundant_closure_for_method_calls,
+    reason = "the method itself is of one lifetime only, that of the type before it"
+)]
 pub(crate) fn read(bytes: &[u8], desk: &mut Desk<'_>) {
-    let mut start = bytes.len() - without_mark(bytes).len();
-    while let Some(rest) = bytes.get(start..) {
-        let mut reader = Reader { json: Json::new(rest), desk, base: start };
-        if reader.json.at_end() {
-            return;
-        }
-        let begun = reader.offset();
-        let outcome = reader.document();
-        let stopped = reader.offset();
-        match outcome {
-            Ok(()) => {}
-            Err(JsonError::CutOff) => desk.note(Code::RecordCutOff, begun),
-            Err(JsonError::Syntax) => desk.note(Code::RecordDamaged, stopped),
-            Err(JsonError::TooDeep) => desk.note(Code::RecordTooDeep, stopped),
-        }
-        if outcome.is_ok() {
-            start = stopped;
-            continue;
-        }
-        let behind = bytes.get(stopped..).unwrap_or_default();
-        match behind.windows(2).position(|pair| pair == b"\n{") {
-            Some(at) => start = stopped + at + 1,
-            None => return,
-        }
-    }
-}
-
-/// Reads one document.
-struct Reader<'a, 'd, 'w> {
-    json: Json<'a>,
-    desk: &'d mut Desk<'w>,
-    /// Where the document's bytes begin in the record.
-    base: usize,
+    documents(bytes, desk, |reader| reader.document());
 }
 
 impl<'a> Reader<'a, '_, '_> {
-    /// Where in the record the next byte to be read is.
-    const fn offset(&self) -> usize {
-        self.base + self.json.position()
-    }
-
-    /// Stands at a value that has to be of `shape`. Otherwise goes past it, and counts it unless
-    /// it is null, which means absent.
-    fn is(&mut self, shape: Shape) -> Result<bool> {
-        let found = self.json.shape()?;
-        if found == shape {
-            return Ok(true);
-        }
-        self.skip_unexpected(found)?;
-        Ok(false)
-    }
-
-    fn skip_unexpected(&mut self, found: Shape) -> Result<()> {
-        if found != Shape::Null {
-            self.desk.note(Code::FieldWrongType, self.offset());
-        }
-        self.json.skip()
-    }
-
-    /// Enters an object.
-    fn open_object(&mut self) -> Result<bool> {
-        let is_object = self.is(Shape::Object)?;
-        if is_object {
-            self.json.open()?;
-        }
-        Ok(is_object)
-    }
-
-    /// Enters an array.
-    fn open_array(&mut self) -> Result<bool> {
-        let is_array = self.is(Shape::Array)?;
-        if is_array {
-            self.json.open()?;
-        }
-        Ok(is_array)
-    }
-
-    fn text(&mut self) -> Result<Option<Cow<'a, str>>> {
-        if !self.is(Shape::Text)? {
-            return Ok(None);
-        }
-        let offset = self.offset();
-        let text = self.json.text()?;
-        let mended = self.json.take_mended();
-        self.desk.note_many(Code::TextNotUtf8, mended, offset);
-        Ok(Some(text))
-    }
-
-    /// A number or the text of one, as written. Nothing is written as an empty text.
-    fn numeral(&mut self) -> Result<Cow<'a, str>> {
-        Ok(match self.json.shape()? {
-            Shape::Number => Cow::Borrowed(self.json.number()?),
-            Shape::Text => self.text()?.unwrap_or_default(),
-            found => {
-                self.skip_unexpected(found)?;
-                Cow::Borrowed("")
-            }
-        })
-    }
-
     /// Nanoseconds since the epoch; `None` where it is no such number, zero where it is absent.
     fn unix_ns(&mut self) -> Result<Option<i64>> {
         let numeral = self.numeral()?;
@@ -264,7 +170,7 @@ impl<'a> Reader<'a, '_, '_> {
         };
         for position in before_resource {
             let json = self.json.again_at(position);
-            Reader { json, desk: &mut *self.desk, base: self.base }.all_scope_spans(resource)?;
+            self.again(json).all_scope_spans(resource)?;
         }
         Ok(())
     }
@@ -360,18 +266,6 @@ impl<'a> Reader<'a, '_, '_> {
             SpanField::Status => self.status(draft)?,
         }
         Ok(())
-    }
-
-    /// An id; absent ids are zero, what is no text is no id.
-    fn id<T>(
-        &mut self,
-        read: impl Fn(&str) -> Option<scalar::Id<T>>,
-    ) -> Result<Option<scalar::Id<T>>> {
-        match self.json.shape()? {
-            Shape::Text => Ok(read(&self.json.text()?)),
-            Shape::Null => self.json.skip().map(|()| read("")),
-            _ => self.json.skip().map(|()| None),
-        }
     }
 
     fn event(&mut self, events: &mut Vec<RawEvent<'a>>) -> Result<()> {

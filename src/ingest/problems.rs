@@ -77,14 +77,26 @@ problems! {
     RecordNotOtlp = "record-not-otlp", Loss,
         "a line, frame or document that is no OTLP message",
         "remove it, or look at why other data is mixed in";
+    /// Something that is none of Jaeger's traces where one should be.
+    RecordNotJaeger = "record-not-jaeger", Loss,
+        "a line, document or element that is no trace of Jaeger's",
+        "export traces: services, operations and dependencies hold no spans";
+    /// Jaeger told errors beside, or instead of, traces.
+    AnswerHasErrors = "answer-has-errors", Loss,
+        "Jaeger's answer tells of errors, so traces are missing from it",
+        "read the errors in the file, then ask Jaeger again";
+    /// The processes of a trace are beyond its readable part.
+    ProcessesLost = "processes-lost", Loss,
+        "a trace breaks off before the processes that say whose its spans are; these were rejected",
+        "export the trace again";
     /// A record of another signal.
     OtherSignal = "other-signal", Info,
         "logs or metrics, which were skipped",
         "nothing to do: only traces are read";
     /// A field of a type that it never has.
     FieldWrongType = "field-wrong-type", Loss,
-        "a field has another type than OTLP gives it and was ignored",
-        "look at what wrote the file; OTLP's protobuf definition names the types";
+        "a field has another type than its format gives it and was ignored",
+        "look at what wrote the file; the format's definition names the types";
     /// A span without a trace id.
     TraceIdAbsent = "trace-id-absent", Loss,
         "a span has no trace id, or one of zeros only, and was rejected",
@@ -105,9 +117,9 @@ problems! {
     ParentIdInvalid = "parent-id-invalid", Loss,
         "a span's parent id is neither hexadecimal nor base64, and the span was rejected",
         "a root span has no parent id, an empty one, or one of zeros only";
-    /// An id of unusual length.
+    /// An id that is not written as ids are.
     IdHashed = "id-hashed", Info,
-        "a span has an id of another length than ids have; a hash of it stands for it",
+        "a span has an id of another length than ids have, or of other letters; a hash stands for it",
         "nothing to do, but such ids cannot be looked up as they were written";
     /// A span without a start.
     StartAbsent = "start-absent", Loss,
