@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::exit;
 use super::input::{Inputs, Rules, one_of};
 use super::manifest::Manifest;
 use super::output::{self, Fatal};
@@ -36,7 +37,7 @@ pub(super) struct Args {
 }
 
 /// Runs it.
-pub(super) fn run(args: &Args) -> Result<(), Fatal> {
+pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     args.inputs.refuse_folder("analyze")?;
     let policy = args.rules.policy()?;
     let mut folder: Option<FolderWriter> = None;
@@ -66,5 +67,6 @@ pub(super) fn run(args: &Args) -> Result<(), Fatal> {
             args.out.display(),
         ));
     }
-    Ok(())
+    let problems = run.ingested.problems.iter().map(|row| row.severity);
+    Ok(exit::done(args.inputs.strict, problems))
 }

@@ -1,4 +1,6 @@
-//! Exit codes. They are part of the interface; 1 and 3 are kept for gates and for lost input.
+//! Exit codes. They are part of the interface; 1 is kept for gates.
+
+use crate::tables::Severity;
 
 /// Done. A reader that closed the pipe early is done too.
 pub const DONE: u8 = 0;
@@ -6,5 +8,14 @@ pub const DONE: u8 = 0;
 /// A flag, a file or an input is not what it should be: nothing that was printed can be trusted.
 pub const USAGE: u8 = 2;
 
+/// Done, but spans or evidence were lost, and `--strict` was set.
+pub const INPUT_LOST: u8 = 3;
+
 /// What `--help` says of them.
-pub(super) const HELP: &str = "Exit codes: 0 done · 2 a flag, file or input is wrong";
+pub(super) const HELP: &str = "\
+Exit codes: 0 done · 2 a flag, file or input is wrong · 3 done, but input was lost under --strict";
+
+/// The code of a command that is done, by how severe the trouble in its input was.
+pub(super) fn done(strict: bool, mut problems: impl Iterator<Item = Severity>) -> u8 {
+    if strict && problems.any(|severity| severity == Severity::Loss) { INPUT_LOST } else { DONE }
+}

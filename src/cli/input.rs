@@ -35,6 +35,10 @@ pub(super) struct Inputs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
 
+    /// Exit with 3 if spans or evidence were lost; what was lost is told as problems in any case
+    #[arg(long)]
+    pub strict: bool,
+
     /// No progress on standard error
     #[arg(long, short)]
     pub quiet: bool,

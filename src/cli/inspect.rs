@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::exit;
 use super::input::Inputs;
 use super::manifest::VERSION;
 use super::output::{self, Color, Fatal};
@@ -45,7 +46,7 @@ enum InspectFormat {
 }
 
 /// Runs it.
-pub(super) fn run(args: &Args) -> Result<(), Fatal> {
+pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     args.inputs.refuse_folder("inspect")?;
     args.inputs.start_threads();
     let conventions = args.inputs.conventions()?;
@@ -56,14 +57,16 @@ pub(super) fn run(args: &Args) -> Result<(), Fatal> {
     match args.format {
         InspectFormat::Ndjson => {
             let lines = files.iter().map(|file| object(file).to_string() + "\n");
-            output::print(&lines.collect::<String>())
+            output::print(&lines.collect::<String>())?;
         }
         InspectFormat::Terminal => {
             let report = inspection(&files, VERSION);
             let width = output::width(args.width);
-            output::print(&report.render(Format::Terminal, width, args.color.wanted()))
+            output::print(&report.render(Format::Terminal, width, args.color.wanted()))?;
         }
     }
+    let problems = files.iter().flat_map(|file| &file.problems).map(|row| row.severity);
+    Ok(exit::done(args.inputs.strict, problems))
 }
 
 /// One file for programs. The names are a promise.

@@ -15,7 +15,7 @@ mod schema;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-pub use exit::{DONE, USAGE};
+pub use exit::{DONE, INPUT_LOST, USAGE};
 
 /// Where a request's deadline went: deadline consumption from exported production traces.
 ///
@@ -55,7 +55,7 @@ pub fn main() -> ExitCode {
         Verb::Schema(args) => schema::run(&args),
     };
     match done {
-        Ok(()) => ExitCode::from(DONE),
+        Ok(code) => ExitCode::from(code),
         Err(error) if error.is_closed_pipe() => ExitCode::from(DONE),
         Err(error) => {
             output::complain(&error);

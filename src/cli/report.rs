@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::exit;
 use super::input::{Inputs, Rules, one_of};
 use super::manifest::Manifest;
 use super::output::{self, Color, Fatal};
@@ -44,7 +45,7 @@ pub(super) struct Args {
 }
 
 /// Runs it.
-pub(super) fn run(args: &Args) -> Result<(), Fatal> {
+pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     let mut summary = Summary::default();
     let facts = match args.inputs.folder() {
         Some(dir) => from_folder(dir, args, &mut summary)?,
@@ -52,7 +53,8 @@ pub(super) fn run(args: &Args) -> Result<(), Fatal> {
     };
     let report = build(&summary, &facts, &Options::for_format(args.format));
     let width = output::width(args.width);
-    output::print(&report.render(args.format, width, args.color.wanted()))
+    output::print(&report.render(args.format, width, args.color.wanted()))?;
+    Ok(exit::done(args.inputs.strict, facts.problems.iter().map(|problem| problem.severity)))
 }
 
 fn from_folder(dir: &Path, args: &Args, summary: &mut Summary) -> Result<RunFacts, Fatal> {

@@ -6,6 +6,7 @@ use comfy_table::presets;
 use comfy_table::{ContentArrangement, Table as TextTable};
 use serde_json::json;
 
+use super::exit;
 use super::output::{self, Fatal};
 use crate::tables::{BadSide, Column, SCHEMA_VERSION, TABLES, Table};
 
@@ -44,12 +45,13 @@ fn table_named(name: &str) -> Result<Table, String> {
 }
 
 /// Runs it.
-pub(super) fn run(args: &Args) -> Result<(), Fatal> {
+pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     let tables: Vec<Table> = args.table.map_or_else(|| TABLES.to_vec(), |table| vec![table]);
     match args.format {
-        SchemaFormat::Terminal => output::print(&text(&tables, output::width(args.width))),
-        SchemaFormat::Json => output::print(&json(&tables)),
+        SchemaFormat::Terminal => output::print(&text(&tables, output::width(args.width)))?,
+        SchemaFormat::Json => output::print(&json(&tables))?,
     }
+    Ok(exit::DONE)
 }
 
 fn text(tables: &[Table], width: usize) -> String {

@@ -73,6 +73,21 @@ fn conventions_are_refused_with_file_line_and_key() {
 }
 
 #[test]
+fn lost_input_is_exit_3_where_strictness_is_asked_for_and_told_in_any_case() {
+    let lossy = "fixtures/otlp/malformed-lines.jsonl";
+    let out = scratch("strict");
+    let out = out.to_str().unwrap();
+    for verb in [vec!["report"], vec!["inspect"], vec!["analyze", "--out", out]] {
+        let with = |more: &[&str]| run(&[verb.as_slice(), more].concat()).code;
+        assert_eq!(with(&[lossy]), 0, "{verb:?}");
+        assert_eq!(with(&[lossy, "--strict"]), 3, "{verb:?}");
+        assert_eq!(with(&[CASE, "--strict"]), 0, "{verb:?}");
+    }
+    assert_eq!(run(&["analyze", lossy, "--out", out]).code, 0);
+    assert_eq!(run(&["report", out, "--strict"]).code, 3);
+}
+
+#[test]
 fn empty_input_is_refused() {
     refused(&run_with_input(&["report", "-"], b""), &["empty"]);
 }
