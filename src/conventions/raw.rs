@@ -27,7 +27,7 @@ pub enum Value<'a> {
 pub type Attribute<'a> = (Cow<'a, str>, Value<'a>);
 
 /// Something that happened within a span, or before it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct RawEvent<'a> {
     /// Its name.
     pub name: Cow<'a, str>,
@@ -76,6 +76,4 @@ pub struct RawSpan<'a> {
     pub events: Vec<RawEvent<'a>>,
     /// How many links.
     pub links: u32,
-    /// The W3C tracestate as written, for sampling weights.
-    pub trace_state: Cow<'a, str>,
 }

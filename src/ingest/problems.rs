@@ -61,6 +61,10 @@ problems! {
     FrameDamaged = "frame-damaged", Loss,
         "a compressed frame cannot be decompressed and was skipped",
         "copy or download the file again";
+    /// A compressed frame is larger than we read.
+    FrameTooLarge = "frame-too-large", Loss,
+        "a compressed frame holds more than 1 GiB and was skipped",
+        "no exporter writes such frames: look at what wrote the file";
     /// A record cannot be decoded.
     RecordDamaged = "record-damaged", Loss,
         "a line, frame or document cannot be decoded from here on; spans before this were read",
@@ -139,8 +143,8 @@ impl Code {
     /// Whose trouble it is.
     pub const fn blame(self) -> Blame {
         match self {
-            // Real exports stay far below our limit, but it is ours.
-            Self::RecordTooDeep => Blame::Us,
+            // Real exports stay far below our limits, but they are ours.
+            Self::RecordTooDeep | Self::FrameTooLarge => Blame::Us,
             _ => Blame::Input,
         }
     }

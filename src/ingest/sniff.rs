@@ -97,11 +97,8 @@ fn frames(start: &[u8], framing: Framing) -> Option<Format> {
 /// The format of a frame, of which the end may be missing.
 fn frame(content: &[u8], framing: Framing) -> Option<Format> {
     let is_packed = Compression::of(content) == Compression::Zstd;
-    let payload = if is_packed {
-        payload(&format::unpack(content).unwrap_or_else(|before| before))
-    } else {
-        payload(content)
-    };
+    let payload =
+        if is_packed { payload(&format::unpack(content, LOOK_BYTES).0) } else { payload(content) };
     Some(Format { framing, payload: payload?, is_packed })
 }
 

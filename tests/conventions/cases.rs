@@ -71,7 +71,6 @@ fn raw_span(json: &Json) -> RawSpan<'_> {
             })
             .collect(),
         links: 0,
-        trace_state: "".into(),
     }
 }
 

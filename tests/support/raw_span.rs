@@ -28,7 +28,6 @@ pub fn span(kind: Kind) -> RawSpan<'static> {
         attributes: Vec::new(),
         events: Vec::new(),
         links: 0,
-        trace_state: "".into(),
     }
 }
 
