@@ -7,9 +7,10 @@ use super::admit::{Desk, Record};
 use super::harvest::Harvest;
 use super::outline::Outline;
 use super::problems::Code;
+use super::refusal::Refusal;
 use super::source::Compression;
 use super::stream::Framing;
-use super::{otlp_json, otlp_proto};
+use super::{clickhouse, otlp_json, otlp_proto, span_json};
 use crate::conventions::Conventions;
 
 /// What people are told when a file is none of them.
@@ -27,6 +28,10 @@ pub(crate) enum Payload {
     OtlpJson,
     /// OTLP in protobuf.
     OtlpProtobuf,
+    /// Rows of ClickHouse in JSON.
+    ClickhouseJson,
+    /// Our own plain format.
+    SpanJson,
 }
 
 /// A format that was found.
@@ -70,14 +75,23 @@ impl Format {
 
 impl Payload {
     /// The payload of a JSON value that looks so.
-    pub(crate) fn of_json(outline: &Outline<'_>) -> Option<Self> {
-        otlp_json::claims(outline).then_some(Self::OtlpJson)
+    pub(crate) fn of_json(outline: &Outline<'_>) -> Option<Result<Self, Refusal>> {
+        if otlp_json::claims(outline) {
+            return Some(Ok(Self::OtlpJson));
+        }
+        if span_json::claims(outline) {
+            return Some(Ok(Self::SpanJson));
+        }
+        let rows = clickhouse::claims_json(outline)?;
+        Some(rows.map(|()| Self::ClickhouseJson))
     }
 
     const fn name(self) -> &'static str {
         match self {
             Self::OtlpJson => "OTLP JSON",
             Self::OtlpProtobuf => "OTLP protobuf",
+            Self::ClickhouseJson => "ClickHouse otel_traces JSON",
+            Self::SpanJson => "span JSON",
         }
     }
 
@@ -85,6 +99,8 @@ impl Payload {
         match self {
             Self::OtlpJson => otlp_json::read(desk.record.bytes, desk),
             Self::OtlpProtobuf => otlp_proto::read(desk.record.bytes, desk),
+            Self::ClickhouseJson => clickhouse::read_json(desk.record.bytes, desk),
+            Self::SpanJson => span_json::read(desk.record.bytes, desk),
         }
     }
 }

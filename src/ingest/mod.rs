@@ -5,6 +5,10 @@
 //! partitions.
 
 mod admit;
+mod cell;
+mod clickhouse;
+mod documents;
+mod flat;
 mod format;
 mod harvest;
 mod inspect;
@@ -13,10 +17,12 @@ mod otlp_json;
 mod otlp_proto;
 mod outline;
 pub mod problems;
+mod refusal;
 mod scalar;
 mod scatter;
 mod sniff;
 mod source;
+mod span_json;
 mod stream;
 
 use std::io::{self, Read};
@@ -31,6 +37,7 @@ use format::{Format, WHAT_WE_READ};
 use harvest::{Found, Harvest};
 pub use inspect::{Evidence, FileInspection};
 use problems::{Code, Ledger};
+pub use refusal::Refusal;
 use scatter::Scattered;
 pub use source::Compression;
 use source::Input;
@@ -93,6 +100,14 @@ pub enum IngestError {
     UnknownFormat {
         /// The file.
         file: String,
+    },
+    /// A file that is known, and not read.
+    #[error("{file}: {why}")]
+    Refused {
+        /// The file.
+        file: String,
+        /// What it is, and what to do.
+        why: Refusal,
     },
     /// A compressed file cannot be decompressed at all.
     #[error("{file}: looks like {} but cannot be decompressed", compression.name())]
@@ -257,7 +272,9 @@ fn read_file(
     let failed = |error| IngestError::Read { file: file(), error };
     let (compression, source) = source::open(input, progress).map_err(failed)?;
     let stream = Stream::new(source).map_err(failed)?;
-    let format = sniff::sniff(stream.start());
+    let format = sniff::sniff(stream.start())
+        .transpose()
+        .map_err(|why| IngestError::Refused { file: file(), why })?;
     let harvests = match format {
         Some(format) => read_chunks(stream, format, conventions, progress).map_err(failed)?,
         None if stream.broken().is_some() => {

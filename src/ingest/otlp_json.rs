@@ -3,8 +3,9 @@
 
 use std::borrow::Cow;
 
-use super::admit::{Desk, Draft, MAX_LIST_DEPTH, instant, kind_of_number, status_of_number};
-use super::json::{Json, JsonError, Shape, without_mark};
+use super::admit::{Desk, Draft, MAX_LIST_DEPTH, instant, kind_of, status_of};
+use super::documents::read_documents;
+use super::json::{Json, JsonError, Shape};
 use super::outline::Outline;
 use super::problems::Code;
 use super::scalar;
@@ -14,13 +15,9 @@ use crate::otlp::fields::{
     ArrayField, EventField, KeyValueField, ResourceField, ResourceSpansField, ScopeSpansField,
     SpanField, StatusField, TracesField, ValueField,
 };
+use crate::span::Kind;
 
 type Result<T> = std::result::Result<T, JsonError>;
-
-/// The kinds by name, each at its number.
-const KINDS: &[&str] = &["UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER"];
-/// The status codes by name, each at its number.
-const STATUSES: &[&str] = &["UNSET", "OK", "ERROR"];
 
 /// What the top-level keys of a document say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,52 +63,27 @@ fn is_signal(key: &str) -> bool {
     matches!(top_key(key), Some(TopKey::Traces | TopKey::Others))
 }
 
-/// Reads a record that holds one document; where that breaks, goes on at the next line that opens
-/// an object.
+/// Reads a record.
 pub(crate) fn read(bytes: &[u8], desk: &mut Desk<'_>) {
-    let mut start = bytes.len() - without_mark(bytes).len();
-    while let Some(rest) = bytes.get(start..) {
-        let mut reader = Reader { json: Json::new(rest), desk, base: start };
-        if reader.json.at_end() {
-            return;
-        }
-        let begun = reader.offset();
+    read_documents(bytes, desk, |json, desk| {
+        let mut reader = Reader { json: json.clone(), desk };
         let outcome = reader.document();
-        let stopped = reader.offset();
-        match outcome {
-            Ok(signals) if signals.traces => {}
-            Ok(signals) if signals.others => desk.note(Code::OtherSignal, begun),
-            Ok(_) => desk.note(Code::RecordNotOtlp, begun),
-            Err(JsonError::CutOff) => desk.note(Code::RecordCutOff, begun),
-            Err(JsonError::Syntax) => desk.note(Code::RecordDamaged, stopped),
-            Err(JsonError::TooDeep) => desk.note(Code::RecordTooDeep, stopped),
-        }
-        if outcome.is_ok() {
-            start = stopped;
-            continue;
-        }
-        let behind = bytes.get(stopped..).unwrap_or_default();
-        match behind.windows(2).position(|pair| pair == b"\n{") {
-            Some(at) => start = stopped + at + 1,
-            None => return,
-        }
-    }
+        *json = reader.json;
+        Ok(match outcome? {
+            Signals { traces: true, .. } => None,
+            Signals { others: true, .. } => Some(Code::OtherSignal),
+            Signals { .. } => Some(Code::RecordNotOtlp),
+        })
+    });
 }
 
 /// Reads one document.
 struct Reader<'a, 'd, 'w> {
     json: Json<'a>,
     desk: &'d mut Desk<'w>,
-    /// Where the document's bytes begin in the record.
-    base: usize,
 }
 
 impl<'a> Reader<'a, '_, '_> {
-    /// Where in the record the next byte to be read is.
-    const fn offset(&self) -> usize {
-        self.base + self.json.position()
-    }
-
     /// Stands at a value that has to be of `shape`. Otherwise goes past it, and counts it unless
     /// it is null, which means absent.
     fn is(&mut self, shape: Shape) -> Result<bool> {
@@ -125,7 +97,7 @@ impl<'a> Reader<'a, '_, '_> {
 
     fn skip_unexpected(&mut self, found: Shape) -> Result<()> {
         if found != Shape::Null {
-            self.desk.note(Code::FieldWrongType, self.offset());
+            self.desk.note(Code::FieldWrongType, self.json.position());
         }
         self.json.skip()
     }
@@ -152,7 +124,7 @@ impl<'a> Reader<'a, '_, '_> {
         if !self.is(Shape::Text)? {
             return Ok(None);
         }
-        let offset = self.offset();
+        let offset = self.json.position();
         let text = self.json.text()?;
         let mended = self.json.take_mended();
         self.desk.note_many(Code::TextNotUtf8, mended, offset);
@@ -175,15 +147,6 @@ impl<'a> Reader<'a, '_, '_> {
     fn unix_ns(&mut self) -> Result<Option<i64>> {
         let numeral = self.numeral()?;
         Ok(if numeral.is_empty() { Some(0) } else { scalar::whole_number(&numeral) })
-    }
-
-    /// A value of an enum, as number or name, the latter with or without `prefix`; 0 is unset.
-    fn enumerator(&mut self, prefix: &str, names: &[&str]) -> Result<i64> {
-        let text = self.numeral()?;
-        let name = without_prefix(&text, prefix);
-        let at = names.iter().position(|known| name.eq_ignore_ascii_case(known));
-        let number = at.and_then(|at| i64::try_from(at).ok());
-        Ok(number.or_else(|| scalar::whole_number(name)).unwrap_or(0))
     }
 
     fn document(&mut self) -> Result<Signals> {
@@ -255,7 +218,7 @@ impl<'a> Reader<'a, '_, '_> {
         };
         for position in before_resource {
             let json = self.json.again_at(position);
-            Reader { json, desk: &mut *self.desk, base: self.base }.all_scope_spans(resource)?;
+            Reader { json, desk: &mut *self.desk }.all_scope_spans(resource)?;
         }
         Ok(())
     }
@@ -303,7 +266,7 @@ impl<'a> Reader<'a, '_, '_> {
 
     fn span(&mut self, resource: Resource) -> Result<()> {
         let found = self.json.shape()?;
-        let offset = self.offset();
+        let offset = self.json.position();
         let mut draft = Draft::new();
         if found == Shape::Object {
             self.json.open()?;
@@ -328,7 +291,7 @@ impl<'a> Reader<'a, '_, '_> {
             SpanField::ParentSpanId => draft.set_parent_id(self.id(scalar::span_id)?),
             SpanField::Name => draft.raw.name = self.text()?.unwrap_or_default(),
             SpanField::Kind => {
-                draft.raw.kind = kind_of_number(self.enumerator("SPAN_KIND_", KINDS)?);
+                draft.raw.kind = kind_of(&self.numeral()?).unwrap_or(Kind::Internal);
             }
             SpanField::Start => draft.set_start(self.unix_ns()?),
             SpanField::End => draft.set_end(self.unix_ns()?),
@@ -394,7 +357,7 @@ impl<'a> Reader<'a, '_, '_> {
                     draft.raw.status_message = self.text()?.unwrap_or_default();
                 }
                 Some(StatusField::Code) => {
-                    draft.raw.status = status_of_number(self.enumerator("STATUS_CODE_", STATUSES)?);
+                    draft.raw.status = status_of(&self.numeral()?).unwrap_or_default();
                 }
                 None => self.json.skip()?,
             }
@@ -472,13 +435,5 @@ impl<'a> Reader<'a, '_, '_> {
             }
         }
         Ok(Value::List(elements))
-    }
-}
-
-/// `text` without `prefix`, whatever its case.
-fn without_prefix<'t>(text: &'t str, prefix: &str) -> &'t str {
-    match text.split_at_checked(prefix.len()) {
-        Some((start, rest)) if start.eq_ignore_ascii_case(prefix) => rest,
-        _ => text,
     }
 }

@@ -40,6 +40,11 @@ pub(crate) fn outline(bytes: &[u8]) -> Outlined<'_> {
 }
 
 impl<'a> Outline<'a> {
+    /// Whether the object, or the first one of the array, has `key`.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.members.iter().any(|(name, _)| name == key)
+    }
+
     fn fill(&mut self, json: &mut Json<'a>, depth: usize) -> Result<(), JsonError> {
         match json.shape()? {
             Shape::Object => {

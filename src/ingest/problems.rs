@@ -77,14 +77,18 @@ problems! {
     RecordNotOtlp = "record-not-otlp", Loss,
         "a line, frame or document that is no OTLP message",
         "remove it, or look at why other data is mixed in";
+    /// A readable record of a file of spans that is none.
+    RecordNotSpan = "record-not-span", Loss,
+        "a line, document or row that is no span as the others are",
+        "remove it, or look at why other data is mixed in";
     /// A record of another signal.
     OtherSignal = "other-signal", Info,
         "logs or metrics, which were skipped",
         "nothing to do: only traces are read";
     /// A field of a type that it never has.
     FieldWrongType = "field-wrong-type", Loss,
-        "a field has another type than OTLP gives it and was ignored",
-        "look at what wrote the file; OTLP's protobuf definition names the types";
+        "a field has another type than its format gives it and was ignored",
+        "look at what wrote the file; the definition of its format names the types";
     /// A span without a trace id.
     TraceIdAbsent = "trace-id-absent", Loss,
         "a span has no trace id, or one of zeros only, and was rejected",

@@ -3,6 +3,7 @@
 use super::format::{self, Format, Payload};
 use super::json::JsonError;
 use super::outline::outline;
+use super::refusal::Refusal;
 use super::source::Compression;
 use super::stream::{Cut, Framing};
 use crate::otlp::shape;
@@ -13,25 +14,28 @@ const LOOK_BYTES: usize = 1 << 20;
 /// How many times a value over several lines is looked for, and how many frames are looked at.
 const MAX_TRIES: usize = 16;
 
+/// What is found: a payload, or one that is known and not read.
+type Claim<T> = Result<T, Refusal>;
+
 /// The format of a stream that starts with `start`.
-pub(crate) fn sniff(start: &[u8]) -> Option<Format> {
+pub(crate) fn sniff(start: &[u8]) -> Option<Claim<Format>> {
     let start = start.get(..LOOK_BYTES).unwrap_or(start);
     let unpacked = |framing, payload| Format { framing, payload, is_packed: false };
     if let Some((framing, payload)) = json(start) {
-        return Some(unpacked(framing, payload));
+        return Some(payload.map(|payload| unpacked(framing, payload)));
     }
     if let Some(format) = frames(start, Framing::FixedFrames) {
         return Some(format);
     }
     if shape::looks_like_message(start) {
-        return Some(unpacked(Framing::Fields, Payload::OtlpProtobuf));
+        return Some(Ok(unpacked(Framing::Fields, Payload::OtlpProtobuf)));
     }
     frames(start, Framing::VarintFrames)
 }
 
 /// What JSON is in `content`, and how it is divided. Lines may be bad; a value that goes over
 /// several lines and is whole proves documents.
-fn json(content: &[u8]) -> Option<(Framing, Payload)> {
+fn json(content: &[u8]) -> Option<(Framing, Claim<Payload>)> {
     let mut of_lines = None;
     let mut of_broken = None;
     let mut tries = 0;
@@ -73,7 +77,7 @@ fn json(content: &[u8]) -> Option<(Framing, Payload)> {
 }
 
 /// What the first frame that says something holds, and whether it is compressed.
-fn frames(start: &[u8], framing: Framing) -> Option<Format> {
+fn frames(start: &[u8], framing: Framing) -> Option<Claim<Format>> {
     let mut rest = start;
     for _ in 0..MAX_TRIES {
         if rest.is_empty() {
@@ -95,14 +99,14 @@ fn frames(start: &[u8], framing: Framing) -> Option<Format> {
 }
 
 /// The format of a frame, of which the end may be missing.
-fn frame(content: &[u8], framing: Framing) -> Option<Format> {
+fn frame(content: &[u8], framing: Framing) -> Option<Claim<Format>> {
     let is_packed = Compression::of(content) == Compression::Zstd;
     let payload =
         if is_packed { payload(&format::unpack(content, LOOK_BYTES).0) } else { payload(content) };
-    Some(Format { framing, payload: payload?, is_packed })
+    Some(payload?.map(|payload| Format { framing, payload, is_packed }))
 }
 
-fn payload(content: &[u8]) -> Option<Payload> {
+fn payload(content: &[u8]) -> Option<Claim<Payload>> {
     let of_json = Payload::of_json(&outline(content).outline);
-    of_json.or_else(|| shape::looks_like_message(content).then_some(Payload::OtlpProtobuf))
+    of_json.or_else(|| shape::looks_like_message(content).then_some(Ok(Payload::OtlpProtobuf)))
 }

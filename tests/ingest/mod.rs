@@ -1,5 +1,6 @@
 //! Reading: formats, encodings, trouble.
 
+mod clickhouse;
 mod command;
 mod corpus;
 mod inspection;
@@ -8,4 +9,5 @@ mod protobuf;
 mod random;
 mod reference;
 mod sources;
+mod span_json;
 mod support;

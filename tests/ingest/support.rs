@@ -38,7 +38,12 @@ pub(super) fn read(inputs: &[&str]) -> Ingested {
 
 /// Reads `fixtures/otlp/NAME`.
 pub(super) fn read_fixture(name: &str) -> Ingested {
-    read(&[&format!("{}/fixtures/otlp/{name}", env!("CARGO_MANIFEST_DIR"))])
+    read(&[&fixture(&format!("otlp/{name}"))])
+}
+
+/// The path of `fixtures/NAME`.
+pub(super) fn fixture(name: &str) -> String {
+    format!("{}/fixtures/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
 /// The spans, one a line, in the order of trace and span:
