@@ -51,6 +51,21 @@ names! {
     }
 }
 
+impl Column {
+    /// Whether it holds maps or arrays.
+    pub(crate) const fn is_nested(self) -> bool {
+        matches!(
+            self,
+            Self::ResourceAttributes
+                | Self::SpanAttributes
+                | Self::EventTimes
+                | Self::EventNames
+                | Self::EventAttributes
+                | Self::Links
+        )
+    }
+}
+
 /// Without these nothing true can be said of a span.
 const NEEDED: &[Column] = &[
     Column::Timestamp,

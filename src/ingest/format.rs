@@ -10,13 +10,15 @@ use super::problems::Code;
 use super::refusal::Refusal;
 use super::source::Compression;
 use super::stream::Framing;
-use super::{clickhouse, otlp_json, otlp_proto, span_json};
+use super::{clickhouse, clickhouse_text, otlp_json, otlp_proto, span_json};
 use crate::conventions::Conventions;
 
 /// What people are told when a file is none of them.
 pub(crate) const WHAT_WE_READ: &str = "OTLP traces as JSON (one document, several in a row, or \
      JSON lines) or protobuf (one message, several back to back, or frames with a 4-byte or varint \
-     length, as the collector's file exporter writes), plain or compressed with gzip or zstd";
+     length, as the collector's file exporter writes); ClickHouse's otel_traces as JSONEachRow, \
+     CSVWithNames or TSVWithNames; or span JSON lines (docs/span-json.md); plain or compressed \
+     with gzip or zstd";
 
 /// A frame that holds more is none that an exporter wrote: a few thousand bytes can stand for it.
 const MAX_FRAME_BYTES: usize = 1 << 30;
@@ -30,6 +32,8 @@ pub(crate) enum Payload {
     OtlpProtobuf,
     /// Rows of ClickHouse in JSON.
     ClickhouseJson,
+    /// Rows of ClickHouse in CSV or TSV.
+    ClickhouseText(clickhouse_text::Layout),
     /// Our own plain format.
     SpanJson,
 }
@@ -51,10 +55,12 @@ impl Format {
         let payload = self.payload.name();
         let packed = if self.is_packed { ", zstd" } else { "" };
         match self.framing {
+            // Rows of text are lines of themselves.
+            _ if matches!(self.payload, Payload::ClickhouseText(_)) => payload.to_owned(),
             Framing::Lines => format!("{payload} lines"),
             Framing::FixedFrames => format!("{payload} in 4-byte frames{packed}"),
             Framing::VarintFrames => format!("{payload} in varint frames{packed}"),
-            Framing::Documents | Framing::Fields => payload.to_owned(),
+            Framing::QuotedLines | Framing::Documents | Framing::Fields => payload.to_owned(),
         }
     }
 
@@ -91,6 +97,7 @@ impl Payload {
             Self::OtlpJson => "OTLP JSON",
             Self::OtlpProtobuf => "OTLP protobuf",
             Self::ClickhouseJson => "ClickHouse otel_traces JSON",
+            Self::ClickhouseText(layout) => layout.dialect.name(),
             Self::SpanJson => "span JSON",
         }
     }
@@ -100,6 +107,9 @@ impl Payload {
             Self::OtlpJson => otlp_json::read(desk.record.bytes, desk),
             Self::OtlpProtobuf => otlp_proto::read(desk.record.bytes, desk),
             Self::ClickhouseJson => clickhouse::read_json(desk.record.bytes, desk),
+            Self::ClickhouseText(layout) => {
+                clickhouse_text::read(desk.record.bytes, &layout, desk);
+            }
             Self::SpanJson => span_json::read(desk.record.bytes, desk),
         }
     }

@@ -7,6 +7,7 @@
 mod admit;
 mod cell;
 mod clickhouse;
+mod clickhouse_text;
 mod documents;
 mod flat;
 mod format;

@@ -1,5 +1,6 @@
 //! Tells what a stream is by its first bytes, never by its name.
 
+use super::clickhouse_text::Layout;
 use super::format::{self, Format, Payload};
 use super::json::JsonError;
 use super::outline::outline;
@@ -23,6 +24,12 @@ pub(crate) fn sniff(start: &[u8]) -> Option<Claim<Format>> {
     let unpacked = |framing, payload| Format { framing, payload, is_packed: false };
     if let Some((framing, payload)) = json(start) {
         return Some(payload.map(|payload| unpacked(framing, payload)));
+    }
+    if let Some(layout) = Layout::of(start) {
+        return Some(
+            layout
+                .map(|layout| unpacked(layout.dialect.framing(), Payload::ClickhouseText(layout))),
+        );
     }
     if let Some(format) = frames(start, Framing::FixedFrames) {
         return Some(format);

@@ -4,7 +4,7 @@ use dwindle::ingest::{IngestError, Refusal};
 use dwindle::span::Outcome;
 use dwindle::units::Nanos;
 
-use super::support::{fixture, problems, read, spans, try_read};
+use super::support::{Folder, fixture, problems, read, spans, try_read};
 
 /// The trace of most fixtures.
 const TRACE: &str = "5b8efff798038103d269b633813fc60c";
@@ -38,6 +38,71 @@ fn tells_all_columns(name: &str, format: &str) {
 #[test]
 fn rows_in_json_tell_all_columns() {
     tells_all_columns("clickhouse/rows-new-names.jsonl", "ClickHouse otel_traces JSON lines");
+}
+
+#[test]
+fn rows_in_csv_tell_all_columns() {
+    tells_all_columns("clickhouse/with-names.csv", "ClickHouse otel_traces CSV");
+}
+
+#[test]
+fn rows_in_tsv_tell_all_columns() {
+    tells_all_columns("clickhouse/with-names.tsv", "ClickHouse otel_traces TSV");
+}
+
+#[test]
+fn rows_in_tsv_may_stand_below_names_and_types() {
+    tells_all_columns(
+        "clickhouse/with-names-and-types-old-names.tsv",
+        "ClickHouse otel_traces TSV",
+    );
+}
+
+#[test]
+fn rows_of_text_may_end_in_both_signs_and_begin_with_a_mark() {
+    let folder = Folder::new();
+    for name in ["clickhouse/with-names.tsv", "clickhouse/with-names.csv"] {
+        let text = std::fs::read_to_string(fixture(name)).unwrap();
+        let text = format!("\u{feff}{}", text.replace('\n', "\r\n"));
+        let read = read(&[&folder.write(name, text)]);
+        assert_eq!(spans(&read), all_columns(), "{name}");
+        assert_eq!(problems(&read), Vec::<String>::new(), "{name}");
+    }
+}
+
+#[test]
+fn rows_of_text_are_found_in_every_chunk() {
+    let text = std::fs::read_to_string(fixture("clickhouse/with-names.csv")).unwrap();
+    let (header, rows) = text.split_once('\n').unwrap();
+    let folder = Folder::new();
+    let path = folder.write("many.csv", format!("{header}\n{}", rows.repeat(10_000)));
+    let read = read(&[&path]);
+    assert!(read.files[0].bytes > 8 << 20, "more than two chunks");
+    assert_eq!(read.files[0].spans_admitted, 20_000);
+    assert_eq!(problems(&read), Vec::<String>::new());
+}
+
+#[test]
+fn bad_rows_of_text_are_told_and_the_others_read() {
+    let read = read(&[&fixture("clickhouse/bad-rows-among-good.csv")]);
+    assert_eq!(
+        spans(&read),
+        [
+            format!("1/1 shop good Server {SECOND}000000000+5"),
+            format!("1/4 shop no literal Server {SECOND}000000000+5"),
+            format!("1/5 shop lines in text Server {SECOND}000000000+5"),
+            format!("1/6 shop good Server {SECOND}000000000+5"),
+        ]
+    );
+    assert_eq!(
+        problems(&read),
+        [
+            "record-cut-off 2 @217:4:3",
+            "record-damaged 1 @251:5:4",
+            "field-wrong-type 1 @324:6:5",
+            "start-invalid 1 @165:3:2",
+        ]
+    );
 }
 
 #[test]
@@ -83,6 +148,11 @@ fn durations_may_be_negative_or_wrapped_round() {
 #[test]
 fn a_column_that_is_needed_and_absent_is_told_by_name() {
     let refused = try_read(&[&fixture("clickhouse/column-absent.jsonl")]).unwrap_err();
+    let IngestError::Refused { why, .. } = refused else { panic!("{refused}") };
+    assert_eq!(why, Refusal::ColumnAbsent("ParentSpanId"));
+    let folder = Folder::new();
+    let logs = folder.write("logs.tsv", "Timestamp\tTraceId\tSpanId\tSeverityText\tBody\n");
+    let refused = try_read(&[&logs]).unwrap_err();
     let IngestError::Refused { why, .. } = refused else { panic!("{refused}") };
     assert_eq!(why, Refusal::ColumnAbsent("ParentSpanId"));
 }
