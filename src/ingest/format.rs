@@ -10,14 +10,14 @@ use super::problems::Code;
 use super::refusal::Refusal;
 use super::source::Compression;
 use super::stream::Framing;
-use super::{clickhouse, clickhouse_text, otlp_json, otlp_proto, span_json};
+use super::{clickhouse, clickhouse_parquet, clickhouse_text, otlp_json, otlp_proto, span_json};
 use crate::conventions::Conventions;
 
 /// What people are told when a file is none of them.
 pub(crate) const WHAT_WE_READ: &str = "OTLP traces as JSON (one document, several in a row, or \
      JSON lines) or protobuf (one message, several back to back, or frames with a 4-byte or varint \
      length, as the collector's file exporter writes); ClickHouse's otel_traces as JSONEachRow, \
-     CSVWithNames or TSVWithNames; or span JSON lines (docs/span-json.md); plain or compressed \
+     CSVWithNames, TSVWithNames or Parquet; or span JSON lines (docs/span-json.md); plain or compressed \
      with gzip or zstd";
 
 /// A frame that holds more is none that an exporter wrote: a few thousand bytes can stand for it.
@@ -34,6 +34,8 @@ pub(crate) enum Payload {
     ClickhouseJson,
     /// Rows of ClickHouse in CSV or TSV.
     ClickhouseText(clickhouse_text::Layout),
+    /// Rows of ClickHouse in Parquet.
+    ClickhouseParquet,
     /// Our own plain format.
     SpanJson,
 }
@@ -60,7 +62,9 @@ impl Format {
             Framing::Lines => format!("{payload} lines"),
             Framing::FixedFrames => format!("{payload} in 4-byte frames{packed}"),
             Framing::VarintFrames => format!("{payload} in varint frames{packed}"),
-            Framing::QuotedLines | Framing::Documents | Framing::Fields => payload.to_owned(),
+            Framing::QuotedLines | Framing::Documents | Framing::Whole | Framing::Fields => {
+                payload.to_owned()
+            }
         }
     }
 
@@ -98,6 +102,7 @@ impl Payload {
             Self::OtlpProtobuf => "OTLP protobuf",
             Self::ClickhouseJson => "ClickHouse otel_traces JSON",
             Self::ClickhouseText(layout) => layout.dialect.name(),
+            Self::ClickhouseParquet => "ClickHouse otel_traces Parquet",
             Self::SpanJson => "span JSON",
         }
     }
@@ -110,6 +115,7 @@ impl Payload {
             Self::ClickhouseText(layout) => {
                 clickhouse_text::read(desk.record.bytes, &layout, desk);
             }
+            Self::ClickhouseParquet => clickhouse_parquet::read(desk.record.bytes, desk),
             Self::SpanJson => span_json::read(desk.record.bytes, desk),
         }
     }

@@ -7,6 +7,7 @@
 mod admit;
 mod cell;
 mod clickhouse;
+mod clickhouse_parquet;
 mod clickhouse_text;
 mod documents;
 mod flat;
@@ -33,6 +34,7 @@ use rayon::iter::{IntoParallelRefIterator, ParallelBridge, ParallelIterator};
 use crate::conventions::{Conventions, Seen};
 use crate::span::{Interner, Spans};
 use crate::tables::ProblemRow;
+use crate::tables::foreign::is_parquet;
 use admit::Record;
 use format::{Format, WHAT_WE_READ};
 use harvest::{Found, Harvest};
@@ -272,7 +274,11 @@ fn read_file(
     let file = || input.name.clone();
     let failed = |error| IngestError::Read { file: file(), error };
     let (compression, source) = source::open(input, progress).map_err(failed)?;
-    let stream = Stream::new(source).map_err(failed)?;
+    let mut stream = Stream::new(source).map_err(failed)?;
+    if is_parquet(stream.start()) {
+        // It says at its end what is in it.
+        stream.read_all().map_err(failed)?;
+    }
     let format = sniff::sniff(stream.start())
         .transpose()
         .map_err(|why| IngestError::Refused { file: file(), why })?;

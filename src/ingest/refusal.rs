@@ -9,4 +9,13 @@ pub enum Refusal {
          export all columns: SELECT * FROM otel_traces"
     )]
     ColumnAbsent(&'static str),
+    /// A table that we wrote.
+    #[error(
+        "a table that `dwindle analyze` wrote, which holds no spans: \
+         name the traces that it was made from, or see `dwindle report`"
+    )]
+    OwnTable,
+    /// A Parquet file whose end tells nothing.
+    #[error("a Parquet file of which the end is missing or damaged: copy or write it again")]
+    ParquetDamaged,
 }

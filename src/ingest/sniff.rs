@@ -1,5 +1,6 @@
 //! Tells what a stream is by its first bytes, never by its name.
 
+use super::clickhouse_parquet;
 use super::clickhouse_text::Layout;
 use super::format::{self, Format, Payload};
 use super::json::JsonError;
@@ -8,6 +9,7 @@ use super::refusal::Refusal;
 use super::source::Compression;
 use super::stream::{Cut, Framing};
 use crate::otlp::shape;
+use crate::tables::foreign::is_parquet;
 
 /// How many bytes are looked at.
 const LOOK_BYTES: usize = 1 << 20;
@@ -18,10 +20,14 @@ const MAX_TRIES: usize = 16;
 /// What is found: a payload, or one that is known and not read.
 type Claim<T> = Result<T, Refusal>;
 
-/// The format of a stream that starts with `start`.
+/// The format of a stream that starts with `start`, or of a Parquet file that is all of it.
 pub(crate) fn sniff(start: &[u8]) -> Option<Claim<Format>> {
-    let start = start.get(..LOOK_BYTES).unwrap_or(start);
     let unpacked = |framing, payload| Format { framing, payload, is_packed: false };
+    if is_parquet(start) {
+        let claim = clickhouse_parquet::claims(start)?;
+        return Some(claim.map(|()| unpacked(Framing::Whole, Payload::ClickhouseParquet)));
+    }
+    let start = start.get(..LOOK_BYTES).unwrap_or(start);
     if let Some((framing, payload)) = json(start) {
         return Some(payload.map(|payload| unpacked(framing, payload)));
     }

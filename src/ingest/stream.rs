@@ -23,6 +23,8 @@ pub(crate) enum Framing {
     FixedFrames,
     /// A varint length before each.
     VarintFrames,
+    /// All of it is one record.
+    Whole,
     /// The top-level fields of one protobuf message, or of several back to back: the same thing.
     Fields,
 }
@@ -44,8 +46,13 @@ impl Framing {
         match self {
             Self::FixedFrames => 4,
             Self::VarintFrames => wire::varint(bytes).map_or(0, |(_, len)| len),
-            Self::Lines | Self::QuotedLines | Self::Documents | Self::Fields => 0,
+            Self::Lines | Self::QuotedLines | Self::Documents | Self::Whole | Self::Fields => 0,
         }
+    }
+
+    /// Whether the content of a record tells where it ends.
+    const fn tells_its_end(self) -> bool {
+        self.is_text() || matches!(self, Self::Whole)
     }
 
     /// Whether records are text, with lines.
@@ -59,6 +66,7 @@ impl Framing {
             Self::Lines => whole(bytes.iter().position(|&byte| byte == b'\n').map(|at| at + 1)),
             Self::QuotedLines => whole(quoted_line_len(bytes)),
             Self::Documents => whole(document_len(bytes)),
+            Self::Whole => Cut::Part,
             Self::FixedFrames => match bytes.first_chunk() {
                 Some(len) => frame(bytes, 4, u64::from(u32::from_be_bytes(*len))),
                 None => Cut::Part,
@@ -253,6 +261,11 @@ impl<R: Read> Stream<R> {
         Ok(stream)
     }
 
+    /// Reads all there is ahead.
+    pub(crate) fn read_all(&mut self) -> io::Result<()> {
+        self.fill(usize::MAX)
+    }
+
     /// What was read ahead.
     pub(crate) fn start(&self) -> &[u8] {
         &self.buffer
@@ -336,8 +349,8 @@ impl<R: Read> Chunks<R> {
         let mut end = records.last().map_or(0, |bounds| bounds.end);
         let is_last = self.stream.ended || cut == Cut::Damaged;
         let has_rest = end < self.stream.buffer.len();
-        if is_last && has_rest && self.framing.is_text() {
-            // Whether the last line or document is whole is for its reader to say.
+        if is_last && has_rest && self.framing.tells_its_end() {
+            // Whether the last record is whole is for its reader to say.
             let start = end;
             end = self.stream.buffer.len();
             records.push(Bounds { start, content: start, end });

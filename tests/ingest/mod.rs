@@ -5,6 +5,7 @@ mod command;
 mod corpus;
 mod inspection;
 mod json;
+mod parquet;
 mod protobuf;
 mod random;
 mod reference;
