@@ -99,8 +99,8 @@ fn outside_crates_stay_behind_their_fence() {
     for (path, module, text) in sources() {
         for (name, place) in FENCED {
             let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-            let path = format!("{name}::");
-            let mut paths = text.match_indices(&path);
+            let within = format!("{name}::");
+            let mut paths = text.match_indices(&within);
             let names_it = paths.any(|(at, _)| !text[..at].ends_with(is_name));
             if module != *place && names_it {
                 wrong.push(format!("{}: only {place} may use {name}", path.display()));

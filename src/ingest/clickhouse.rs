@@ -104,7 +104,7 @@ pub(crate) fn read_json(bytes: &[u8], desk: &mut Desk<'_>) {
     read_objects(bytes, desk, json_row);
 }
 
-fn json_row<'a>(json: &mut Json<'a>, desk: &mut Desk<'_>) -> Result<bool, JsonError> {
+fn json_row(json: &mut Json<'_>, desk: &mut Desk<'_>) -> Result<bool, JsonError> {
     let begun = json.position();
     let mut row = Row::new();
     let mut is_row = false;
@@ -177,10 +177,15 @@ impl<'a> Row<'a> {
             Column::SpanKind => draft.raw.kind = kind_of(&cell.into_text()?)?,
             Column::ServiceName => *service = cell.into_text()?,
             Column::Timestamp => self.start_unix_ns = cell.into_instant(),
-            Column::Duration => match duration_ns(cell) {
-                Some(duration_ns) => self.duration_ns = duration_ns,
-                None => draft.blame(Code::EndInvalid),
-            },
+            Column::Duration => {
+                let text = cell.into_text();
+                if text.as_deref() != Some("") {
+                    self.duration_ns = text.and_then(|text| duration_ns(&text));
+                    if self.duration_ns.is_none() {
+                        draft.blame(Code::EndInvalid);
+                    }
+                }
+            }
             Column::ResourceAttributes => *resource = cell.into_attributes()?,
             Column::SpanAttributes => draft.raw.attributes = cell.into_attributes()?,
             Column::StatusCode => draft.raw.status = status_of(&cell.into_text()?)?,
@@ -210,15 +215,10 @@ impl<'a> Row<'a> {
     }
 }
 
-/// A duration; absent within, or `None` where it is none. The exporter writes negative ones as
-/// they are, or wrapped round into unsigned ones.
-fn duration_ns(cell: Cell<'_>) -> Option<Option<i64>> {
-    let text = cell.into_text()?;
-    if text.is_empty() {
-        return Some(None);
-    }
-    let wrapped = || text.parse().ok().map(u64::cast_signed);
-    scalar::whole_number(&text).or_else(wrapped).map(Some)
+/// The duration that `text` writes. The exporter writes negative ones as they are, or wrapped round
+/// into unsigned ones.
+fn duration_ns(text: &str) -> Option<i64> {
+    scalar::whole_number(text).or_else(|| text.parse().ok().map(u64::cast_signed))
 }
 
 /// The events that three columns tell side by side; `None` where they do not fit together.

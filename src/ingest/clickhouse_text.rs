@@ -29,11 +29,11 @@ pub(crate) struct Layout {
     /// How cells are written.
     pub dialect: Dialect,
     /// How many rows at the start are none: that of the names, and perhaps that of the types.
-    header_rows: u64,
+    header_rows: u8,
     /// How many cells a row has.
     width: usize,
     /// Where each column stands, in the order of [`Column::ALL`].
-    places: [Option<usize>; Column::ALL.len()],
+    places: [Option<u16>; Column::ALL.len()],
 }
 
 impl Layout {
@@ -49,7 +49,7 @@ impl Layout {
         }
         let mut places = [None; Column::ALL.len()];
         for (column, slot) in Column::ALL.iter().zip(&mut places) {
-            *slot = place(column.name());
+            *slot = place(column.name()).and_then(|place| u16::try_from(place).ok());
         }
         let second = String::from_utf8_lossy(lines.next().unwrap_or_default());
         let second = dialect.cells(second.trim_end_matches('\r')).unwrap_or_default();
@@ -57,7 +57,7 @@ impl Layout {
         // A type's name starts with a letter; no time does.
         let has_types =
             time.is_some_and(|cell| cell.plain().starts_with(|first: char| first.is_alphabetic()));
-        let header_rows = 1 + u64::from(has_types);
+        let header_rows = 1 + u8::from(has_types);
         Some(Ok(Self { dialect, header_rows, width: names.len(), places }))
     }
 }
@@ -90,7 +90,7 @@ impl Dialect {
 
 /// Reads a row.
 pub(crate) fn read(bytes: &[u8], layout: &Layout, desk: &mut Desk<'_>) {
-    if desk.record.place.record < Some(layout.header_rows) {
+    if desk.record.place.record < Some(layout.header_rows.into()) {
         return;
     }
     let text = String::from_utf8_lossy(bytes);
@@ -107,7 +107,7 @@ pub(crate) fn read(bytes: &[u8], layout: &Layout, desk: &mut Desk<'_>) {
     desk.note_many(Code::TextNotUtf8, u64::from(matches!(text, Cow::Owned(_))), 0);
     let mut row = Row::new();
     for (&column, place) in Column::ALL.iter().zip(layout.places) {
-        let Some(written) = place.and_then(|place| cells.get(place)) else { continue };
+        let Some(written) = place.and_then(|place| cells.get(usize::from(place))) else { continue };
         let cell = if column.is_nested() { written.literal() } else { Some(written.cell()) };
         match cell {
             Some(cell) => row.set(column, cell, desk, 0),
@@ -164,20 +164,13 @@ fn csv_cells(row: &str) -> Result<Vec<Written<'_>>, Code> {
     let mut cells = Vec::new();
     let mut rest = row;
     loop {
-        let (cell, after) = match rest.strip_prefix('"') {
-            Some(quoted) => {
-                let end = closing_quote(quoted).ok_or(Code::RecordCutOff)?;
-                let (text, after) = quoted.split_at(end);
-                let text = match text.contains('"') {
-                    true => Cow::Owned(text.replace("\"\"", "\"")),
-                    false => Cow::Borrowed(text),
-                };
-                (text, after.strip_prefix('"').unwrap_or(after))
-            }
-            None => {
-                let (text, after) = rest.split_at(rest.find(',').unwrap_or(rest.len()));
-                (Cow::Borrowed(text), after)
-            }
+        let (cell, after) = if let Some(quoted) = rest.strip_prefix('"') {
+            let end = closing_quote(quoted).ok_or(Code::RecordCutOff)?;
+            let (text, after) = quoted.split_at(end);
+            (single_quotes(text), after.strip_prefix('"').unwrap_or(after))
+        } else {
+            let (text, after) = rest.split_at(rest.find(',').unwrap_or(rest.len()));
+            (Cow::Borrowed(text), after)
         };
         cells.push(Written::Plain(cell));
         if after.is_empty() {
@@ -185,6 +178,11 @@ fn csv_cells(row: &str) -> Result<Vec<Written<'_>>, Code> {
         }
         rest = after.strip_prefix(',').ok_or(Code::RecordDamaged)?;
     }
+}
+
+/// `text` with each doubled quote once.
+fn single_quotes(text: &str) -> Cow<'_, str> {
+    if text.contains('"') { Cow::Owned(text.replace("\"\"", "\"")) } else { Cow::Borrowed(text) }
 }
 
 /// Where the first quote is that is not doubled.

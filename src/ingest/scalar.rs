@@ -11,6 +11,8 @@ const LENIENT: GeneralPurposeConfig =
 const STANDARD: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, LENIENT);
 const URL_SAFE: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT);
 
+const NANOS_PER_SECOND: i64 = 1_000_000_000;
+
 /// An id, and whether a hash stands for it because it has another length than ids have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Id<T> {
@@ -115,20 +117,18 @@ pub(crate) fn real_number(text: &str) -> Option<f64> {
 /// `2026-08-06 23:53:45.5692573`, or as a number. Of a number the size tells the unit, s, ms, µs
 /// or ns, from 1973 to 5138. Fractions of a nanosecond are cut.
 pub(crate) fn unix_ns(text: &str) -> Option<i64> {
-    match text.split_once([' ', 'T']) {
-        Some((date, time)) => date_time(date, time.strip_suffix('Z').unwrap_or(time)),
-        None => {
-            let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-            let unit_ns = match whole.len() {
-                0..=11 => 1_000_000_000,
-                12..=14 => 1_000_000,
-                15..=17 => 1_000,
-                _ => 1,
-            };
-            let fraction_ns = nanos_of_fraction(fraction)? * unit_ns / 1_000_000_000;
-            unsigned(whole)?.checked_mul(unit_ns)?.checked_add(fraction_ns)
-        }
+    if let Some((date, time)) = text.split_once([' ', 'T']) {
+        return date_time(date, time.strip_suffix('Z').unwrap_or(time));
     }
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let unit_ns = match whole.len() {
+        0..=11 => NANOS_PER_SECOND,
+        12..=14 => 1_000_000,
+        15..=17 => 1_000,
+        _ => 1,
+    };
+    let fraction_ns = nanos_of_fraction(fraction)? * unit_ns / NANOS_PER_SECOND;
+    unsigned(whole)?.checked_mul(unit_ns)?.checked_add(fraction_ns)
 }
 
 fn date_time(date: &str, time: &str) -> Option<i64> {
@@ -145,7 +145,7 @@ fn date_time(date: &str, time: &str) -> Option<i64> {
         return None;
     }
     let seconds = days(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second;
-    seconds.checked_mul(1_000_000_000)?.checked_add(nanos_of_fraction(fraction)?)
+    seconds.checked_mul(NANOS_PER_SECOND)?.checked_add(nanos_of_fraction(fraction)?)
 }
 
 /// Days from 1970 to a date. The year begins in March, so that what a leap year adds comes last.
@@ -164,8 +164,8 @@ fn parts(text: &str, separator: char) -> Option<[i64; 3]> {
 /// The digits behind the point of a number of seconds, in nanoseconds.
 fn nanos_of_fraction(digits: &str) -> Option<i64> {
     let nine = digits.get(..9).unwrap_or(digits);
-    digits.bytes().all(|byte| byte.is_ascii_digit()).then_some(())?;
-    unsigned(&format!("{nine:0<9}"))
+    let are_digits = digits.bytes().all(|byte| byte.is_ascii_digit());
+    are_digits.then(|| unsigned(&format!("{nine:0<9}")))?
 }
 
 /// A number of digits alone.

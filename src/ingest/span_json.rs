@@ -23,7 +23,7 @@ pub(crate) fn read(bytes: &[u8], desk: &mut Desk<'_>) {
     read_objects(bytes, desk, span);
 }
 
-fn span<'a>(json: &mut Json<'a>, desk: &mut Desk<'_>) -> Result<bool, JsonError> {
+fn span(json: &mut Json<'_>, desk: &mut Desk<'_>) -> Result<bool, JsonError> {
     let begun = json.position();
     let mut span = FlatSpan::new();
     let mut is_span = false;

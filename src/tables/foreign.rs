@@ -1,9 +1,12 @@
 //! Parquet files that somebody else wrote, held in memory.
 
+use std::panic::AssertUnwindSafe;
+
 use arrow_array::RecordBatch;
 use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use parquet::errors::ParquetError;
 
 use super::format::{FormatError, VERSION_KEY};
 
@@ -27,7 +30,7 @@ impl ParquetFile {
         // What types the writer had in mind does not matter: those of Parquet itself are few.
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
         let bytes = Bytes::copy_from_slice(bytes);
-        Ok(Self(ParquetRecordBatchReaderBuilder::try_new_with_options(bytes, options)?))
+        guarded(|| Ok(Self(ParquetRecordBatchReaderBuilder::try_new_with_options(bytes, options)?)))
     }
 
     /// Whether it is a table of ours.
@@ -50,7 +53,22 @@ impl ParquetFile {
         let roots: Vec<usize> =
             names.filter(|(_, name)| wanted(name)).map(|(place, _)| place).collect();
         let mask = ProjectionMask::roots(self.0.parquet_schema(), roots);
-        let reader = self.0.with_projection(mask).with_batch_size(READ_ROWS).build()?;
-        Ok(reader.map(|batch| batch.map_err(FormatError::from)))
+        let builder = self.0.with_projection(mask).with_batch_size(READ_ROWS);
+        let mut reader = Some(guarded(|| Ok(builder.build()?))?);
+        Ok(std::iter::from_fn(move || {
+            let rows = reader.as_mut()?;
+            let batch = guarded(|| Ok(rows.next().transpose()?));
+            if batch.is_err() {
+                // What comes after a fault is not to be trusted.
+                reader = None;
+            }
+            batch.transpose()
+        }))
     }
+}
+
+/// Runs a part of the Parquet reader, which panics on some files that are damaged.
+fn guarded<T>(read: impl FnOnce() -> Result<T, FormatError>) -> Result<T, FormatError> {
+    std::panic::catch_unwind(AssertUnwindSafe(read))
+        .unwrap_or_else(|_| Err(ParquetError::General("damaged".to_owned()).into()))
 }

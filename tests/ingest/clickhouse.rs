@@ -83,6 +83,22 @@ fn rows_of_text_are_found_in_every_chunk() {
 }
 
 #[test]
+fn rows_cut_off_or_damaged_anywhere_are_refused_or_told() {
+    let folder = Folder::new();
+    for name in ["with-names.csv", "with-names-and-types-old-names.tsv", "rows-new-names.jsonl"] {
+        let whole = std::fs::read(fixture(&format!("clickhouse/{name}"))).unwrap();
+        for at in (0..whole.len()).step_by(5) {
+            let mut damaged = whole.clone();
+            damaged[at] = b"\"'\\{}[],:\t\n\xff"[at % 12];
+            for bytes in [&damaged, &whole[..at]] {
+                // Whatever comes of it, `try_read` checks that the counts add up.
+                let _outcome = try_read(&[&folder.write(name, bytes)]);
+            }
+        }
+    }
+}
+
+#[test]
 fn bad_rows_of_text_are_told_and_the_others_read() {
     let read = read(&[&fixture("clickhouse/bad-rows-among-good.csv")]);
     assert_eq!(

@@ -22,7 +22,9 @@ fn texts(values: [&str; 2]) -> ArrayRef {
 /// Texts as ClickHouse wrote them before it called them text.
 fn bytes(values: [&str; 2]) -> ArrayRef {
     let mut builder = BinaryBuilder::new();
-    values.iter().for_each(|value| builder.append_value(value));
+    for value in values {
+        builder.append_value(value);
+    }
     Arc::new(builder.finish())
 }
 
@@ -41,7 +43,9 @@ fn maps(values: [&[(&str, &str)]; 2]) -> ArrayRef {
 fn lists(values: [&[&str]; 2]) -> ArrayRef {
     let mut builder = ListBuilder::new(StringBuilder::new());
     for value in values {
-        value.iter().for_each(|value| builder.values().append_value(value));
+        for text in value {
+            builder.values().append_value(text);
+        }
         builder.append(true);
     }
     Arc::new(builder.finish())
@@ -145,6 +149,22 @@ fn our_own_tables_are_refused_as_such() {
     let ran = run(&["analyze", &spans, "--out", &tables]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert_eq!(refusal(&format!("{tables}/requests.parquet")), Refusal::OwnTable);
+}
+
+#[test]
+fn a_parquet_file_damaged_anywhere_is_refused_or_told() {
+    let folder = Folder::new();
+    let path = folder.path("rows.parquet");
+    write(&path, rows(), Compression::SNAPPY);
+    let whole = std::fs::read(&path).unwrap();
+    for at in (0..whole.len()).step_by(7) {
+        for wrong in [0x00, 0xff, whole[at] ^ 1] {
+            let mut damaged = whole.clone();
+            damaged[at] = wrong;
+            // Whatever comes of it, `try_read` checks that the counts add up.
+            let _outcome = try_read(&[&folder.write("damaged.parquet", damaged)]);
+        }
+    }
 }
 
 #[test]
