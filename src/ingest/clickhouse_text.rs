@@ -285,11 +285,11 @@ impl<'t> Literal<'t> {
         let (word, after) = self.rest.split_at(end);
         self.rest = after;
         match word.trim_end() {
-            "" => None,
             "NULL" => Some(Cell::Null),
             "true" => Some(Cell::Bool(true)),
             "false" => Some(Cell::Bool(false)),
-            number => Some(Cell::Number(Cow::Borrowed(number))),
+            number if number.parse::<f64>().is_ok() => Some(Cell::Number(Cow::Borrowed(number))),
+            _ => None,
         }
     }
 }

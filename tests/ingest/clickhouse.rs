@@ -108,6 +108,7 @@ fn bad_rows_of_text_are_told_and_the_others_read() {
             format!("1/4 shop no literal Server {SECOND}000000000+5"),
             format!("1/5 shop lines in text Server {SECOND}000000000+5"),
             format!("1/6 shop good Server {SECOND}000000000+5"),
+            format!("1/7 shop JSON for a map Server {SECOND}000000000+5"),
         ]
     );
     assert_eq!(
@@ -115,7 +116,7 @@ fn bad_rows_of_text_are_told_and_the_others_read() {
         [
             "record-cut-off 2 @217:4:3",
             "record-damaged 1 @251:5:4",
-            "field-wrong-type 1 @324:6:5",
+            "field-wrong-type 2 @324:6:5",
             "start-invalid 1 @165:3:2",
         ]
     );
