@@ -180,6 +180,8 @@ pub struct Flags {
     pub negative_duration: bool,
     /// The exporter set the status to ERROR.
     pub has_error_status: bool,
+    /// What stored the span says that it moved its times to agree with other clocks.
+    pub clock_adjusted: bool,
 }
 
 /// One span, normalised.

@@ -76,4 +76,6 @@ pub struct RawSpan<'a> {
     pub events: Vec<RawEvent<'a>>,
     /// How many links.
     pub links: u32,
+    /// What stored it says that it moved its times.
+    pub clock_adjusted: bool,
 }

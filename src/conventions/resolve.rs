@@ -160,6 +160,7 @@ fn flags(
         is_proxy: identity::is_proxy(found),
         negative_duration: raw.end < raw.start,
         has_error_status: raw.status == Status::Error,
+        clock_adjusted: raw.clock_adjusted,
     }
 }
 

@@ -3,9 +3,8 @@
 
 use super::admit::{Desk, instant, kind_of, status_of};
 use super::cell::Cell;
-use super::documents::read_objects;
-use super::flat::FlatSpan;
-use super::json::{Json, JsonError};
+use super::flat::{FlatSpan, read_objects};
+use super::json_reader::{self, Reader};
 use super::outline::Outline;
 use super::problems::Code;
 use super::refusal::Refusal;
@@ -104,21 +103,21 @@ pub(crate) fn read_json(bytes: &[u8], desk: &mut Desk<'_>) {
     read_objects(bytes, desk, json_row);
 }
 
-fn json_row(json: &mut Json<'_>, desk: &mut Desk<'_>) -> Result<bool, JsonError> {
-    let begun = json.position();
+fn json_row(reader: &mut Reader<'_, '_, '_>) -> json_reader::Result<bool> {
+    let begun = reader.offset();
     let mut row = Row::new();
     let mut is_row = false;
-    while let Some(key) = json.next_key()? {
-        let offset = json.position();
+    while let Some(key) = reader.json.next_key()? {
+        let offset = reader.offset();
         let Some(column) = Column::from_name(&key) else {
-            json.skip()?;
+            reader.json.skip()?;
             continue;
         };
         is_row |= TELLING.contains(&column);
-        row.set(column, Cell::of_json(json)?, desk, offset);
+        row.set(column, Cell::of_json(&mut reader.json)?, reader.desk, offset);
     }
     if is_row {
-        row.hand_over(desk, begun);
+        row.hand_over(reader.desk, begun);
     }
     Ok(is_row)
 }

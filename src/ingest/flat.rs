@@ -3,6 +3,9 @@
 use std::borrow::Cow;
 
 use super::admit::{Desk, Draft};
+use super::json::Shape;
+use super::json_reader::{Reader, Result, documents};
+use super::problems::Code;
 use crate::conventions::raw::{Attribute, Value};
 
 /// The resource attribute that names the service.
@@ -34,4 +37,44 @@ impl FlatSpan<'_> {
         let resource = desk.resource(&self.resource);
         desk.take(&self.draft, resource, offset);
     }
+}
+
+/// Reads the rows of a record, JSON objects alone or in arrays, each by `read`, which stands behind
+/// the opening bracket and says whether the object is one of its kind.
+pub(crate) fn read_objects<'a>(
+    bytes: &'a [u8],
+    desk: &mut Desk<'_>,
+    read: impl Fn(&mut Reader<'a, '_, '_>) -> Result<bool>,
+) {
+    documents(bytes, desk, |reader| {
+        if reader.json.shape()? != Shape::Array {
+            return object(reader, &read);
+        }
+        reader.json.open()?;
+        while reader.json.next_element()? {
+            object(reader, &read)?;
+        }
+        Ok(())
+    });
+}
+
+fn object<'a>(
+    reader: &mut Reader<'a, '_, '_>,
+    read: impl Fn(&mut Reader<'a, '_, '_>) -> Result<bool>,
+) -> Result<()> {
+    let found = reader.json.shape()?;
+    let begun = reader.offset();
+    let is_known = if found == Shape::Object {
+        reader.json.open()?;
+        read(reader)?
+    } else {
+        reader.json.skip()?;
+        false
+    };
+    let mended = reader.json.take_mended();
+    reader.desk.note_many(Code::TextNotUtf8, mended, begun);
+    if !is_known {
+        reader.desk.note(Code::RecordNotSpan, begun);
+    }
+    Ok(())
 }

@@ -10,15 +10,18 @@ use super::problems::Code;
 use super::refusal::Refusal;
 use super::source::Compression;
 use super::stream::Framing;
-use super::{clickhouse, clickhouse_parquet, clickhouse_text, otlp_json, otlp_proto, span_json};
+use super::{
+    clickhouse, clickhouse_parquet, clickhouse_text, jaeger, otlp_json, otlp_proto, span_json,
+};
 use crate::conventions::Conventions;
 
 /// What people are told when a file is none of them.
-pub(crate) const WHAT_WE_READ: &str = "OTLP traces as JSON (one document, several in a row, or \
-     JSON lines) or protobuf (one message, several back to back, or frames with a 4-byte or varint \
-     length, as the collector's file exporter writes); ClickHouse's otel_traces as JSONEachRow, \
-     CSVWithNames, TSVWithNames or Parquet; or span JSON lines (docs/span-json.md); plain or compressed \
-     with gzip or zstd";
+pub(crate) const WHAT_WE_READ: &str = "OTLP traces as JSON (one document, several in a row or in \
+     a list, or JSON lines) or protobuf (one message, several back to back, or frames with a 4-byte \
+     or varint length, as the collector's file exporter writes); Jaeger JSON (answers of its API, \
+     downloads from its UI, single traces); ClickHouse's otel_traces as JSONEachRow, CSVWithNames, \
+     TSVWithNames or Parquet; or span JSON lines (docs/span-json.md); plain or compressed with gzip \
+     or zstd";
 
 /// A frame that holds more is none that an exporter wrote: a few thousand bytes can stand for it.
 const MAX_FRAME_BYTES: usize = 1 << 30;
@@ -26,6 +29,8 @@ const MAX_FRAME_BYTES: usize = 1 << 30;
 /// What a record holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Payload {
+    /// Jaeger's own JSON.
+    Jaeger,
     /// OTLP in JSON.
     OtlpJson,
     /// OTLP in protobuf.
@@ -70,8 +75,7 @@ impl Format {
 
     /// Reads a record.
     pub(crate) fn read(self, record: Record<'_>, conventions: &Conventions, harvest: &mut Harvest) {
-        let is_framed = matches!(self.framing, Framing::FixedFrames | Framing::VarintFrames);
-        if !is_framed || Compression::of(record.bytes) != Compression::Zstd {
+        if !self.framing.is_framed() || Compression::of(record.bytes) != Compression::Zstd {
             return self.payload.read(&mut Desk { conventions, harvest, record });
         }
         let (bytes, trouble) = unpack(record.bytes, MAX_FRAME_BYTES);
@@ -89,6 +93,9 @@ impl Payload {
         if otlp_json::claims(outline) {
             return Some(Ok(Self::OtlpJson));
         }
+        if jaeger::claims(outline) {
+            return Some(Ok(Self::Jaeger));
+        }
         if span_json::claims(outline) {
             return Some(Ok(Self::SpanJson));
         }
@@ -98,6 +105,7 @@ impl Payload {
 
     const fn name(self) -> &'static str {
         match self {
+            Self::Jaeger => "Jaeger JSON",
             Self::OtlpJson => "OTLP JSON",
             Self::OtlpProtobuf => "OTLP protobuf",
             Self::ClickhouseJson => "ClickHouse otel_traces JSON",
@@ -109,6 +117,7 @@ impl Payload {
 
     fn read(self, desk: &mut Desk<'_>) {
         match self {
+            Self::Jaeger => jaeger::read(desk.record.bytes, desk),
             Self::OtlpJson => otlp_json::read(desk.record.bytes, desk),
             Self::OtlpProtobuf => otlp_proto::read(desk.record.bytes, desk),
             Self::ClickhouseJson => clickhouse::read_json(desk.record.bytes, desk),

@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 
 use super::admit::{Desk, Draft, MAX_LIST_DEPTH, instant, kind_of, status_of};
-use super::documents::read_documents;
-use super::json::{Json, JsonError, Shape};
+use super::json::Shape;
+use super::json_reader::{Reader, Result, documents};
 use super::outline::Outline;
 use super::problems::Code;
 use super::scalar;
@@ -17,15 +17,13 @@ use crate::otlp::fields::{
 };
 use crate::span::Kind;
 
-type Result<T> = std::result::Result<T, JsonError>;
-
-/// What the top-level keys of a document say.
+/// What the top-level keys of a message say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Signals {
+struct Signals {
     /// It holds spans, or says that it holds none.
-    pub traces: bool,
+    traces: bool,
     /// It holds logs, metrics or profiles.
-    pub others: bool,
+    others: bool,
 }
 
 /// A top-level key that matters.
@@ -45,18 +43,16 @@ fn top_key(key: &str) -> Option<TopKey> {
     }
 }
 
-/// Whether a value that looks so is an OTLP message.
+/// Whether a value that looks so is an OTLP message, or a list of them.
 pub(crate) fn claims(outline: &Outline<'_>) -> bool {
-    let mut members = outline.members.iter();
-    !outline.in_array
-        && members.any(|(key, member)| match top_key(key) {
-            Some(TopKey::Traces | TopKey::Others) => true,
-            Some(TopKey::Result) => member.as_ref().is_some_and(|result| {
-                let mut keys = result.members.iter();
-                !result.in_array && keys.any(|(key, _)| is_signal(key))
-            }),
-            None => false,
-        })
+    outline.members.iter().any(|(key, member)| match top_key(key) {
+        Some(TopKey::Traces | TopKey::Others) => true,
+        Some(TopKey::Result) => member.as_ref().is_some_and(|result| {
+            let mut keys = result.members.iter();
+            !result.in_array && keys.any(|(key, _)| is_signal(key))
+        }),
+        None => false,
+    })
 }
 
 fn is_signal(key: &str) -> bool {
@@ -64,95 +60,38 @@ fn is_signal(key: &str) -> bool {
 }
 
 /// Reads a record.
+#[expect(
+    clippy::redundant_closure_for_method_calls,
+    reason = "the method itself is of one lifetime only, that of the type before it"
+)]
 pub(crate) fn read(bytes: &[u8], desk: &mut Desk<'_>) {
-    read_documents(bytes, desk, |json, desk| {
-        let mut reader = Reader { json: json.clone(), desk };
-        let outcome = reader.document();
-        *json = reader.json;
-        Ok(match outcome? {
-            Signals { traces: true, .. } => None,
-            Signals { others: true, .. } => Some(Code::OtherSignal),
-            Signals { .. } => Some(Code::RecordNotOtlp),
-        })
-    });
-}
-
-/// Reads one document.
-struct Reader<'a, 'd, 'w> {
-    json: Json<'a>,
-    desk: &'d mut Desk<'w>,
+    documents(bytes, desk, |reader| reader.document());
 }
 
 impl<'a> Reader<'a, '_, '_> {
-    /// Stands at a value that has to be of `shape`. Otherwise goes past it, and counts it unless
-    /// it is null, which means absent.
-    fn is(&mut self, shape: Shape) -> Result<bool> {
-        let found = self.json.shape()?;
-        if found == shape {
-            return Ok(true);
-        }
-        self.skip_unexpected(found)?;
-        Ok(false)
-    }
-
-    fn skip_unexpected(&mut self, found: Shape) -> Result<()> {
-        if found != Shape::Null {
-            self.desk.note(Code::FieldWrongType, self.json.position());
-        }
-        self.json.skip()
-    }
-
-    /// Enters an object.
-    fn open_object(&mut self) -> Result<bool> {
-        let is_object = self.is(Shape::Object)?;
-        if is_object {
-            self.json.open()?;
-        }
-        Ok(is_object)
-    }
-
-    /// Enters an array.
-    fn open_array(&mut self) -> Result<bool> {
-        let is_array = self.is(Shape::Array)?;
-        if is_array {
-            self.json.open()?;
-        }
-        Ok(is_array)
-    }
-
-    fn text(&mut self) -> Result<Option<Cow<'a, str>>> {
-        if !self.is(Shape::Text)? {
-            return Ok(None);
-        }
-        let offset = self.json.position();
-        let text = self.json.text()?;
-        let mended = self.json.take_mended();
-        self.desk.note_many(Code::TextNotUtf8, mended, offset);
-        Ok(Some(text))
-    }
-
-    /// A number or the text of one, as written. Nothing is written as an empty text.
-    fn numeral(&mut self) -> Result<Cow<'a, str>> {
-        Ok(match self.json.shape()? {
-            Shape::Number => Cow::Borrowed(self.json.number()?),
-            Shape::Text => self.text()?.unwrap_or_default(),
-            found => {
-                self.skip_unexpected(found)?;
-                Cow::Borrowed("")
-            }
-        })
-    }
-
     /// Nanoseconds since the epoch; `None` where it is no such number, zero where it is absent.
     fn unix_ns(&mut self) -> Result<Option<i64>> {
         let numeral = self.numeral()?;
         Ok(if numeral.is_empty() { Some(0) } else { scalar::whole_number(&numeral) })
     }
 
-    fn document(&mut self) -> Result<Signals> {
+    /// A message, or a list of them, as `jq --slurp` makes of lines.
+    fn document(&mut self) -> Result<()> {
+        if self.json.shape()? == Shape::Array {
+            self.json.open()?;
+            while self.json.next_element()? {
+                self.document()?;
+            }
+            return Ok(());
+        }
+        let begun = self.offset();
         let mut signals = Signals::default();
         self.message(&mut signals, true)?;
-        Ok(signals)
+        if !signals.traces {
+            let code = if signals.others { Code::OtherSignal } else { Code::RecordNotOtlp };
+            self.desk.note(code, begun);
+        }
+        Ok(())
     }
 
     fn message(&mut self, signals: &mut Signals, is_outermost: bool) -> Result<()> {
@@ -218,7 +157,7 @@ impl<'a> Reader<'a, '_, '_> {
         };
         for position in before_resource {
             let json = self.json.again_at(position);
-            Reader { json, desk: &mut *self.desk }.all_scope_spans(resource)?;
+            self.again(json).all_scope_spans(resource)?;
         }
         Ok(())
     }
@@ -266,7 +205,7 @@ impl<'a> Reader<'a, '_, '_> {
 
     fn span(&mut self, resource: Resource) -> Result<()> {
         let found = self.json.shape()?;
-        let offset = self.json.position();
+        let offset = self.offset();
         let mut draft = Draft::new();
         if found == Shape::Object {
             self.json.open()?;
@@ -314,18 +253,6 @@ impl<'a> Reader<'a, '_, '_> {
             SpanField::Status => self.status(draft)?,
         }
         Ok(())
-    }
-
-    /// An id; absent ids are zero, what is no text is no id.
-    fn id<T>(
-        &mut self,
-        read: impl Fn(&str) -> Option<scalar::Id<T>>,
-    ) -> Result<Option<scalar::Id<T>>> {
-        match self.json.shape()? {
-            Shape::Text => Ok(read(&self.json.text()?)),
-            Shape::Null => self.json.skip().map(|()| read("")),
-            _ => self.json.skip().map(|()| None),
-        }
     }
 
     fn event(&mut self, events: &mut Vec<RawEvent<'a>>) -> Result<()> {

@@ -16,13 +16,18 @@ use crate::otlp::wire::{self, Fields, Message, WireError};
 
 type Result<T> = std::result::Result<T, WireError>;
 
-/// Reads a record that holds one message, or a part of one between top-level fields.
+/// Reads a record that holds one message, or a part of one between top-level fields; where it is
+/// cut off, the spans before the cut.
 pub(crate) fn read(bytes: &[u8], desk: &mut Desk<'_>) {
     let mut reader = Reader { desk };
     let mut signals = Vec::new();
-    let mut fields = Fields::new(Message { bytes, at: 0 });
+    let mut fields = Fields::with_part(Message { bytes, at: 0 });
+    let mut offset = 0;
     loop {
-        let offset = fields.position();
+        // The error behind a part is told where the part begins.
+        if fields.position() < bytes.len() {
+            offset = fields.position();
+        }
         let outcome = match fields.next() {
             None => break,
             Some(Ok((number, wire::Value::Bytes(entry))))
@@ -55,17 +60,22 @@ struct Reader<'d, 'w> {
 impl Reader<'_, '_> {
     /// The spans of one resource, which may stand behind them.
     fn resource_spans(&mut self, message: Message<'_>) -> Result<()> {
-        let mut attributes = Vec::new();
+        let mut attributes = None;
         for field in Fields::new(message) {
-            let (number, value) = field?;
+            let (number, value) = match field {
+                Ok(field) => field,
+                // Spans before the cut are read if it is known whose they are.
+                Err(_) if attributes.is_some() => break,
+                Err(error) => return Err(error),
+            };
             if ResourceSpansField::from_number(number) == Some(ResourceSpansField::Resource)
                 && let Some(message) = self.message(value, message.at)
             {
-                self.resource(message, &mut attributes)?;
+                self.resource(message, attributes.get_or_insert_default())?;
             }
         }
-        let resource = self.desk.resource(&attributes);
-        for field in Fields::new(message) {
+        let resource = self.desk.resource(&attributes.unwrap_or_default());
+        for field in Fields::with_part(message) {
             let (number, value) = field?;
             if let Some(ResourceSpansField::ScopeSpans | ResourceSpansField::LibrarySpans) =
                 ResourceSpansField::from_number(number)

@@ -40,9 +40,14 @@ pub(crate) fn outline(bytes: &[u8]) -> Outlined<'_> {
 }
 
 impl<'a> Outline<'a> {
-    /// Whether the object, or the first one of the array, has `key`.
+    /// Whether the object, or the first one of the array, has a member of this name.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.members.iter().any(|(name, _)| name == key)
+    }
+
+    /// The outline of a member that holds an object or an array.
+    pub(crate) fn member(&self, key: &str) -> Option<&Self> {
+        self.members.iter().find(|(name, _)| name == key).and_then(|(_, outline)| outline.as_ref())
     }
 
     fn fill(&mut self, json: &mut Json<'a>, depth: usize) -> Result<(), JsonError> {

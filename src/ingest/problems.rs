@@ -55,7 +55,7 @@ problems! {
         "copy or download the file again";
     /// The last record stops early.
     RecordCutOff = "record-cut-off", Loss,
-        "a line, frame or document ends early; spans before the cut were read",
+        "a line, frame or message ends early; but for frames the spans before the cut were read",
         "the writer was stopped or was still writing: export again to get the rest";
     /// A compressed frame is broken.
     FrameDamaged = "frame-damaged", Loss,
@@ -81,6 +81,18 @@ problems! {
     RecordNotSpan = "record-not-span", Loss,
         "a line, document or row that is no span as the others are",
         "remove it, or look at why other data is mixed in";
+    /// Something that is none of Jaeger's traces where one should be.
+    RecordNotJaeger = "record-not-jaeger", Loss,
+        "a line, document or element that is no trace of Jaeger's",
+        "export traces: services, operations and dependencies hold no spans";
+    /// Jaeger told errors beside, or instead of, traces.
+    AnswerHasErrors = "answer-has-errors", Loss,
+        "Jaeger's answer tells of errors, so traces are missing from it",
+        "read the errors in the file, then ask Jaeger again";
+    /// The processes of a trace are beyond its readable part.
+    ProcessesLost = "processes-lost", Loss,
+        "a trace breaks off before the processes that say whose its spans are; these were rejected",
+        "export the trace again";
     /// A record of another signal.
     OtherSignal = "other-signal", Info,
         "logs or metrics, which were skipped",
@@ -88,7 +100,7 @@ problems! {
     /// A field of a type that it never has.
     FieldWrongType = "field-wrong-type", Loss,
         "a field has another type than its format gives it and was ignored",
-        "look at what wrote the file; the definition of its format names the types";
+        "look at what wrote the file; the format's definition names the types";
     /// A span without a trace id.
     TraceIdAbsent = "trace-id-absent", Loss,
         "a span has no trace id, or one of zeros only, and was rejected",
@@ -109,9 +121,9 @@ problems! {
     ParentIdInvalid = "parent-id-invalid", Loss,
         "a span's parent id is neither hexadecimal nor base64, and the span was rejected",
         "a root span has no parent id, an empty one, or one of zeros only";
-    /// An id of unusual length.
+    /// An id that is not written as ids are.
     IdHashed = "id-hashed", Info,
-        "a span has an id of another length than ids have; a hash of it stands for it",
+        "a span has an id of another length than ids have, or of other letters; a hash stands for it",
         "nothing to do, but such ids cannot be looked up as they were written";
     /// A span without a start.
     StartAbsent = "start-absent", Loss,

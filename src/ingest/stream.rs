@@ -50,14 +50,14 @@ impl Framing {
         }
     }
 
-    /// Whether the content of a record tells where it ends.
-    const fn tells_its_end(self) -> bool {
-        self.is_text() || matches!(self, Self::Whole)
-    }
-
     /// Whether records are text, with lines.
     pub(crate) const fn is_text(self) -> bool {
         matches!(self, Self::Lines | Self::QuotedLines | Self::Documents)
+    }
+
+    /// Whether records stand in frames that tell their length.
+    pub(crate) const fn is_framed(self) -> bool {
+        matches!(self, Self::FixedFrames | Self::VarintFrames)
     }
 
     /// The record at the start of `bytes`, which are not empty.
@@ -349,7 +349,7 @@ impl<R: Read> Chunks<R> {
         let mut end = records.last().map_or(0, |bounds| bounds.end);
         let is_last = self.stream.ended || cut == Cut::Damaged;
         let has_rest = end < self.stream.buffer.len();
-        if is_last && has_rest && self.framing.tells_its_end() {
+        if is_last && has_rest && cut != Cut::Damaged && !self.framing.is_framed() {
             // Whether the last record is whole is for its reader to say.
             let start = end;
             end = self.stream.buffer.len();

@@ -4,6 +4,7 @@ mod clickhouse;
 mod command;
 mod corpus;
 mod inspection;
+mod jaeger;
 mod json;
 mod parquet;
 mod protobuf;

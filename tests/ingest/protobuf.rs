@@ -81,6 +81,29 @@ fn a_message_cut_off_is_a_loss_that_is_told() {
 }
 
 #[test]
+fn a_message_cut_off_gives_the_spans_before_the_cut() {
+    let message = |count| traces("shop", (1..=count).map(|id| span(id, 0)).collect());
+    let whole = message(40).encode_to_vec();
+    let folder = Folder::new();
+    // Up to where three whole spans end, and on to where the fourth does.
+    let ends_at = |count| {
+        let rest = (count..40).map(|id| 2 + span(id + 1, 0).encode_to_vec().len());
+        whole.len() - rest.sum::<usize>()
+    };
+    for len in ends_at(3)..ends_at(4) {
+        let read = read(&[&folder.write("cut", &whole[..len])]);
+        assert_eq!(spans(&read).len(), 3, "{len}");
+        assert!(spans(&read)[0].contains(" shop op "));
+        assert_eq!(problems(&read), ["record-cut-off 1 @0:-:0"]);
+    }
+    // Cut within the resource nobody knows whose the spans are; logs are no spans.
+    for bytes in [&whole[..12], &logs().encode_to_vec()[..logs().encode_to_vec().len() - 1]] {
+        let read = read(&[&folder.write("cut", bytes)]);
+        assert_eq!((read.files[0].spans_read, read.files[0].spans_rejected), (0, 0));
+    }
+}
+
+#[test]
 fn frames_with_a_length_of_four_bytes_are_read() {
     let bytes = fixed_frames(&[root(), Vec::new(), child()]);
     reads_as(&bytes, "OTLP protobuf in 4-byte frames", &[A, B], &[]);

@@ -38,7 +38,12 @@ pub(super) fn read(inputs: &[&str]) -> Ingested {
 
 /// Reads `fixtures/otlp/NAME`.
 pub(super) fn read_fixture(name: &str) -> Ingested {
-    read(&[&fixture(&format!("otlp/{name}"))])
+    read_fixture_of("otlp", name)
+}
+
+/// Reads `fixtures/FORMAT/NAME`.
+pub(super) fn read_fixture_of(format: &str, name: &str) -> Ingested {
+    read(&[&fixture(&format!("{format}/{name}"))])
 }
 
 /// The path of `fixtures/NAME`.
