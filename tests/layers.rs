@@ -98,8 +98,11 @@ fn outside_crates_stay_behind_their_fence() {
     let mut wrong = Vec::new();
     for (path, module, text) in sources() {
         for (name, place) in FENCED {
-            let named = [format!("use {name}::"), format!("{name}::")];
-            if module != *place && named.iter().any(|name| text.contains(name.as_str())) {
+            let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+            let within = format!("{name}::");
+            let mut paths = text.match_indices(&within);
+            let names_it = paths.any(|(at, _)| !text[..at].ends_with(is_name));
+            if module != *place && names_it {
                 wrong.push(format!("{}: only {place} may use {name}", path.display()));
             }
         }

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use super::harvest::Harvest;
 use super::problems::{Code, Place};
-use super::scalar::Id;
+use super::scalar::{self, Id};
 use super::stream::newlines;
 use crate::conventions::raw::{Attribute, RawSpan, Status};
 use crate::conventions::{Conventions, Resource};
@@ -15,6 +15,11 @@ use crate::units::UnixNanos;
 
 /// Lists within lists beyond this are `Other`: no convention looks so deep.
 pub(crate) const MAX_LIST_DEPTH: usize = 4;
+
+/// The kinds by name, each at its number.
+const KINDS: &[&str] = &["UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER"];
+/// The status codes by name, each at its number.
+const STATUSES: &[&str] = &["UNSET", "OK", "ERROR"];
 
 /// Instants beyond this are no instants: sums and differences of a few stay within 64 bits.
 const LATEST_UNIX_NS: i64 = i64::MAX / 2;
@@ -145,6 +150,34 @@ pub(crate) const fn status_of_number(number: i64) -> Status {
         1 => Status::Ok,
         2 => Status::Error,
         _ => Status::Unset,
+    }
+}
+
+/// The kind that `text` writes as a name, with or without its prefix, or as a number; `None` where
+/// it is neither.
+pub(crate) fn kind_of(text: &str) -> Option<Kind> {
+    enumerator(text, "SPAN_KIND_", KINDS).map(kind_of_number)
+}
+
+/// The status that `text` writes as a name, with or without its prefix, or as a number; `None`
+/// where it is neither.
+pub(crate) fn status_of(text: &str) -> Option<Status> {
+    enumerator(text, "STATUS_CODE_", STATUSES).map(status_of_number)
+}
+
+/// The number that `text` writes by one of `names`, each at its number, or by itself; 0 where it
+/// is empty.
+fn enumerator(text: &str, prefix: &str, names: &[&str]) -> Option<i64> {
+    let name = match text.split_at_checked(prefix.len()) {
+        Some((start, rest)) if start.eq_ignore_ascii_case(prefix) => rest,
+        _ => text,
+    };
+    if name.is_empty() {
+        return Some(0);
+    }
+    match names.iter().position(|known| name.eq_ignore_ascii_case(known)) {
+        Some(at) => i64::try_from(at).ok(),
+        None => scalar::whole_number(name),
     }
 }
 

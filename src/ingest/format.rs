@@ -7,16 +7,21 @@ use super::admit::{Desk, Record};
 use super::harvest::Harvest;
 use super::outline::Outline;
 use super::problems::Code;
+use super::refusal::Refusal;
 use super::source::Compression;
 use super::stream::Framing;
-use super::{jaeger, otlp_json, otlp_proto};
+use super::{
+    clickhouse, clickhouse_parquet, clickhouse_text, jaeger, otlp_json, otlp_proto, span_json,
+};
 use crate::conventions::Conventions;
 
 /// What people are told when a file is none of them.
 pub(crate) const WHAT_WE_READ: &str = "OTLP traces as JSON (one document, several in a row or in \
      a list, or JSON lines) or protobuf (one message, several back to back, or frames with a 4-byte \
-     or varint length, as the collector's file exporter writes), Jaeger JSON (answers of its API, \
-     downloads from its UI, single traces), plain or compressed with gzip or zstd";
+     or varint length, as the collector's file exporter writes); Jaeger JSON (answers of its API, \
+     downloads from its UI, single traces); ClickHouse's otel_traces as JSONEachRow, CSVWithNames, \
+     TSVWithNames or Parquet; or span JSON lines (docs/span-json.md); plain or compressed with gzip \
+     or zstd";
 
 /// A frame that holds more is none that an exporter wrote: a few thousand bytes can stand for it.
 const MAX_FRAME_BYTES: usize = 1 << 30;
@@ -30,6 +35,14 @@ pub(crate) enum Payload {
     OtlpJson,
     /// OTLP in protobuf.
     OtlpProtobuf,
+    /// Rows of ClickHouse in JSON.
+    ClickhouseJson,
+    /// Rows of ClickHouse in CSV or TSV.
+    ClickhouseText(clickhouse_text::Layout),
+    /// Rows of ClickHouse in Parquet.
+    ClickhouseParquet,
+    /// Our own plain format.
+    SpanJson,
 }
 
 /// A format that was found.
@@ -49,10 +62,14 @@ impl Format {
         let payload = self.payload.name();
         let packed = if self.is_packed { ", zstd" } else { "" };
         match self.framing {
+            // Rows of text are lines of themselves.
+            _ if matches!(self.payload, Payload::ClickhouseText(_)) => payload.to_owned(),
             Framing::Lines => format!("{payload} lines"),
             Framing::FixedFrames => format!("{payload} in 4-byte frames{packed}"),
             Framing::VarintFrames => format!("{payload} in varint frames{packed}"),
-            Framing::Documents | Framing::Fields => payload.to_owned(),
+            Framing::QuotedLines | Framing::Documents | Framing::Whole | Framing::Fields => {
+                payload.to_owned()
+            }
         }
     }
 
@@ -72,9 +89,18 @@ impl Format {
 
 impl Payload {
     /// The payload of a JSON value that looks so.
-    pub(crate) fn of_json(outline: &Outline<'_>) -> Option<Self> {
-        let of_otlp = otlp_json::claims(outline).then_some(Self::OtlpJson);
-        of_otlp.or_else(|| jaeger::claims(outline).then_some(Self::Jaeger))
+    pub(crate) fn of_json(outline: &Outline<'_>) -> Option<Result<Self, Refusal>> {
+        if otlp_json::claims(outline) {
+            return Some(Ok(Self::OtlpJson));
+        }
+        if jaeger::claims(outline) {
+            return Some(Ok(Self::Jaeger));
+        }
+        if span_json::claims(outline) {
+            return Some(Ok(Self::SpanJson));
+        }
+        let rows = clickhouse::claims_json(outline)?;
+        Some(rows.map(|()| Self::ClickhouseJson))
     }
 
     const fn name(self) -> &'static str {
@@ -82,6 +108,10 @@ impl Payload {
             Self::Jaeger => "Jaeger JSON",
             Self::OtlpJson => "OTLP JSON",
             Self::OtlpProtobuf => "OTLP protobuf",
+            Self::ClickhouseJson => "ClickHouse otel_traces JSON",
+            Self::ClickhouseText(layout) => layout.dialect.name(),
+            Self::ClickhouseParquet => "ClickHouse otel_traces Parquet",
+            Self::SpanJson => "span JSON",
         }
     }
 
@@ -90,6 +120,12 @@ impl Payload {
             Self::Jaeger => jaeger::read(desk.record.bytes, desk),
             Self::OtlpJson => otlp_json::read(desk.record.bytes, desk),
             Self::OtlpProtobuf => otlp_proto::read(desk.record.bytes, desk),
+            Self::ClickhouseJson => clickhouse::read_json(desk.record.bytes, desk),
+            Self::ClickhouseText(layout) => {
+                clickhouse_text::read(desk.record.bytes, &layout, desk);
+            }
+            Self::ClickhouseParquet => clickhouse_parquet::read(desk.record.bytes, desk),
+            Self::SpanJson => span_json::read(desk.record.bytes, desk),
         }
     }
 }

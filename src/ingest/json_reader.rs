@@ -18,20 +18,18 @@ pub(crate) struct Reader<'a, 'd, 'w> {
     pub json: Json<'a>,
     /// What is found is handed over there.
     pub desk: &'d mut Desk<'w>,
-    /// Where the document's bytes begin in the record.
-    base: usize,
 }
 
-/// Reads a record that holds one document by `read`; where that breaks, goes on at the next line
-/// that opens an object.
+/// Reads the documents of a record one after another, each by `read`; where one breaks, goes on at
+/// the next line that opens an object.
 pub(crate) fn documents<'a>(
     bytes: &'a [u8],
     desk: &mut Desk<'_>,
     mut read: impl FnMut(&mut Reader<'a, '_, '_>) -> Result<()>,
 ) {
     let mut start = bytes.len() - without_mark(bytes).len();
-    while let Some(rest) = bytes.get(start..) {
-        let mut reader = Reader { json: Json::new(rest), desk, base: start };
+    loop {
+        let mut reader = Reader { json: Json::new(bytes).again_at(start), desk };
         if reader.json.at_end() {
             return;
         }
@@ -59,12 +57,12 @@ pub(crate) fn documents<'a>(
 impl<'a, 'w> Reader<'a, '_, 'w> {
     /// Where in the record the next byte to be read is.
     pub(crate) const fn offset(&self) -> usize {
-        self.base + self.json.position()
+        self.json.position()
     }
 
     /// A reader of a part of the document that was passed before.
     pub(crate) const fn again(&mut self, json: Json<'a>) -> Reader<'a, '_, 'w> {
-        Reader { json, desk: &mut *self.desk, base: self.base }
+        Reader { json, desk: &mut *self.desk }
     }
 
     /// Stands at a value that has to be of `shape`. Otherwise goes past it, and counts it unless

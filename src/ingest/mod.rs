@@ -5,6 +5,11 @@
 //! partitions.
 
 mod admit;
+mod cell;
+mod clickhouse;
+mod clickhouse_parquet;
+mod clickhouse_text;
+mod flat;
 mod format;
 mod harvest;
 mod inspect;
@@ -15,10 +20,12 @@ mod otlp_json;
 mod otlp_proto;
 mod outline;
 pub mod problems;
+mod refusal;
 mod scalar;
 mod scatter;
 mod sniff;
 mod source;
+mod span_json;
 mod stream;
 
 use std::io::{self, Read};
@@ -28,11 +35,13 @@ use rayon::iter::{IntoParallelRefIterator, ParallelBridge, ParallelIterator};
 use crate::conventions::{Conventions, Seen};
 use crate::span::{Interner, Spans};
 use crate::tables::ProblemRow;
+use crate::tables::foreign::is_parquet;
 use admit::Record;
 use format::{Format, WHAT_WE_READ};
 use harvest::{Found, Harvest};
 pub use inspect::{Evidence, FileInspection};
 use problems::{Code, Ledger};
+pub use refusal::Refusal;
 use scatter::Scattered;
 pub use source::Compression;
 use source::Input;
@@ -95,6 +104,14 @@ pub enum IngestError {
     UnknownFormat {
         /// The file.
         file: String,
+    },
+    /// A file that is known, and not read.
+    #[error("{file}: {why}")]
+    Refused {
+        /// The file.
+        file: String,
+        /// What it is, and what to do.
+        why: Refusal,
     },
     /// A compressed file cannot be decompressed at all.
     #[error("{file}: looks like {} but cannot be decompressed", compression.name())]
@@ -258,8 +275,14 @@ fn read_file(
     let file = || input.name.clone();
     let failed = |error| IngestError::Read { file: file(), error };
     let (compression, source) = source::open(input, progress).map_err(failed)?;
-    let stream = Stream::new(source).map_err(failed)?;
-    let format = sniff::sniff(stream.start());
+    let mut stream = Stream::new(source).map_err(failed)?;
+    if is_parquet(stream.start()) {
+        // It says at its end what is in it.
+        stream.read_all().map_err(failed)?;
+    }
+    let format = sniff::sniff(stream.start())
+        .transpose()
+        .map_err(|why| IngestError::Refused { file: file(), why })?;
     let harvests = match format {
         Some(format) => read_chunks(stream, format, conventions, progress).map_err(failed)?,
         None if stream.broken().is_some() => {

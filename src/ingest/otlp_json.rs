@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::admit::{Desk, Draft, MAX_LIST_DEPTH, instant, kind_of_number, status_of_number};
+use super::admit::{Desk, Draft, MAX_LIST_DEPTH, instant, kind_of, status_of};
 use super::json::Shape;
 use super::json_reader::{Reader, Result, documents};
 use super::outline::Outline;
@@ -15,11 +15,7 @@ use crate::otlp::fields::{
     ArrayField, EventField, KeyValueField, ResourceField, ResourceSpansField, ScopeSpansField,
     SpanField, StatusField, TracesField, ValueField,
 };
-
-/// The kinds by name, each at its number.
-const KINDS: &[&str] = &["UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER"];
-/// The status codes by name, each at its number.
-const STATUSES: &[&str] = &["UNSET", "OK", "ERROR"];
+use crate::span::Kind;
 
 /// What the top-level keys of a message say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,15 +73,6 @@ impl<'a> Reader<'a, '_, '_> {
     fn unix_ns(&mut self) -> Result<Option<i64>> {
         let numeral = self.numeral()?;
         Ok(if numeral.is_empty() { Some(0) } else { scalar::whole_number(&numeral) })
-    }
-
-    /// A value of an enum, as number or name, the latter with or without `prefix`; 0 is unset.
-    fn enumerator(&mut self, prefix: &str, names: &[&str]) -> Result<i64> {
-        let text = self.numeral()?;
-        let name = without_prefix(&text, prefix);
-        let at = names.iter().position(|known| name.eq_ignore_ascii_case(known));
-        let number = at.and_then(|at| i64::try_from(at).ok());
-        Ok(number.or_else(|| scalar::whole_number(name)).unwrap_or(0))
     }
 
     /// A message, or a list of them, as `jq --slurp` makes of lines.
@@ -243,7 +230,7 @@ impl<'a> Reader<'a, '_, '_> {
             SpanField::ParentSpanId => draft.set_parent_id(self.id(scalar::span_id)?),
             SpanField::Name => draft.raw.name = self.text()?.unwrap_or_default(),
             SpanField::Kind => {
-                draft.raw.kind = kind_of_number(self.enumerator("SPAN_KIND_", KINDS)?);
+                draft.raw.kind = kind_of(&self.numeral()?).unwrap_or(Kind::Internal);
             }
             SpanField::Start => draft.set_start(self.unix_ns()?),
             SpanField::End => draft.set_end(self.unix_ns()?),
@@ -297,7 +284,7 @@ impl<'a> Reader<'a, '_, '_> {
                     draft.raw.status_message = self.text()?.unwrap_or_default();
                 }
                 Some(StatusField::Code) => {
-                    draft.raw.status = status_of_number(self.enumerator("STATUS_CODE_", STATUSES)?);
+                    draft.raw.status = status_of(&self.numeral()?).unwrap_or_default();
                 }
                 None => self.json.skip()?,
             }
@@ -375,13 +362,5 @@ impl<'a> Reader<'a, '_, '_> {
             }
         }
         Ok(Value::List(elements))
-    }
-}
-
-/// `text` without `prefix`, whatever its case.
-fn without_prefix<'t>(text: &'t str, prefix: &str) -> &'t str {
-    match text.split_at_checked(prefix.len()) {
-        Some((start, rest)) if start.eq_ignore_ascii_case(prefix) => rest,
-        _ => text,
     }
 }

@@ -40,7 +40,7 @@ pub(crate) fn outline(bytes: &[u8]) -> Outlined<'_> {
 }
 
 impl<'a> Outline<'a> {
-    /// Whether there is a member of this name.
+    /// Whether the object, or the first one of the array, has a member of this name.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.members.iter().any(|(name, _)| name == key)
     }

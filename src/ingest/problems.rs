@@ -77,6 +77,10 @@ problems! {
     RecordNotOtlp = "record-not-otlp", Loss,
         "a line, frame or document that is no OTLP message",
         "remove it, or look at why other data is mixed in";
+    /// A readable record of a file of spans that is none.
+    RecordNotSpan = "record-not-span", Loss,
+        "a line, document or row that is no span as the others are",
+        "remove it, or look at why other data is mixed in";
     /// Something that is none of Jaeger's traces where one should be.
     RecordNotJaeger = "record-not-jaeger", Loss,
         "a line, document or element that is no trace of Jaeger's",

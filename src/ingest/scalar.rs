@@ -11,6 +11,8 @@ const LENIENT: GeneralPurposeConfig =
 const STANDARD: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, LENIENT);
 const URL_SAFE: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT);
 
+const NANOS_PER_SECOND: i64 = 1_000_000_000;
+
 /// An id, and whether a hash stands for it because it is not written as ids are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Id<T> {
@@ -150,4 +152,64 @@ pub(crate) fn real_number(text: &str) -> Option<f64> {
         _ if text.bytes().any(|byte| byte.is_ascii_digit()) => text.parse().ok(),
         _ => None,
     }
+}
+
+/// Nanoseconds since the epoch that `text` writes as a date and time of UTC, such as
+/// `2026-08-06 23:53:45.5692573`, or as a number. Of a number the size tells the unit, s, ms, µs
+/// or ns, from 1973 to 5138. Fractions of a nanosecond are cut.
+pub(crate) fn unix_ns(text: &str) -> Option<i64> {
+    if let Some((date, time)) = text.split_once([' ', 'T']) {
+        return date_time(date, time.strip_suffix('Z').unwrap_or(time));
+    }
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let unit_ns = match whole.len() {
+        0..=11 => NANOS_PER_SECOND,
+        12..=14 => 1_000_000,
+        15..=17 => 1_000,
+        _ => 1,
+    };
+    let fraction_ns = nanos_of_fraction(fraction)? * unit_ns / NANOS_PER_SECOND;
+    unsigned(whole)?.checked_mul(unit_ns)?.checked_add(fraction_ns)
+}
+
+fn date_time(date: &str, time: &str) -> Option<i64> {
+    let [year, month, day] = parts(date, '-')?;
+    let (time, fraction) = time.split_once('.').unwrap_or((time, ""));
+    let [hour, minute, second] = parts(time, ':')?;
+    let is_possible = (1970..=9999).contains(&year)
+        && (1..=12).contains(&month)
+        && (1..=31).contains(&day)
+        && hour < 24
+        && minute < 60
+        && second < 60;
+    if !is_possible {
+        return None;
+    }
+    let seconds = days(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second;
+    seconds.checked_mul(NANOS_PER_SECOND)?.checked_add(nanos_of_fraction(fraction)?)
+}
+
+/// Days from 1970 to a date. The year begins in March, so that what a leap year adds comes last.
+const fn days(year: i64, month: i64, day: i64) -> i64 {
+    let (year, months) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let day_of_year = (153 * months + 2) / 5 + day - 1;
+    year * 365 + year / 4 - year / 100 + year / 400 + day_of_year - 719_468
+}
+
+/// Three numbers, joined by `separator`.
+fn parts(text: &str, separator: char) -> Option<[i64; 3]> {
+    let numbers: Option<Vec<i64>> = text.split(separator).map(unsigned).collect();
+    numbers?.try_into().ok()
+}
+
+/// The digits behind the point of a number of seconds, in nanoseconds.
+fn nanos_of_fraction(digits: &str) -> Option<i64> {
+    let nine = digits.get(..9).unwrap_or(digits);
+    let are_digits = digits.bytes().all(|byte| byte.is_ascii_digit());
+    are_digits.then(|| unsigned(&format!("{nine:0<9}")))?
+}
+
+/// A number of digits alone.
+fn unsigned(digits: &str) -> Option<i64> {
+    digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
 }

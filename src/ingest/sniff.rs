@@ -1,11 +1,15 @@
 //! Tells what a stream is by its first bytes, never by its name.
 
+use super::clickhouse_parquet;
+use super::clickhouse_text::Layout;
 use super::format::{self, Format, Payload};
 use super::json::JsonError;
 use super::outline::outline;
+use super::refusal::Refusal;
 use super::source::Compression;
 use super::stream::{Cut, Framing};
 use crate::otlp::shape;
+use crate::tables::foreign::is_parquet;
 
 /// How many bytes are looked at.
 const LOOK_BYTES: usize = 1 << 20;
@@ -16,15 +20,28 @@ const MAX_TRIES: usize = 16;
 /// A length of four bytes that claims so much is text: no text begins with a byte below a tab's.
 const TEXT_FRAME_BYTES: u32 = 8 << 24;
 
-/// The format of a stream that starts with `start`.
-pub(crate) fn sniff(start: &[u8]) -> Option<Format> {
+/// What is found: a payload, or one that is known and not read.
+type Claim<T> = Result<T, Refusal>;
+
+/// The format of a stream that starts with `start`, or of a Parquet file that is all of it.
+pub(crate) fn sniff(start: &[u8]) -> Option<Claim<Format>> {
+    let unpacked = |framing, payload| Format { framing, payload, is_packed: false };
+    if is_parquet(start) {
+        let claim = clickhouse_parquet::claims(start)?;
+        return Some(claim.map(|()| unpacked(Framing::Whole, Payload::ClickhouseParquet)));
+    }
     let start = start.get(..LOOK_BYTES).unwrap_or(start);
     if start.trim_ascii_start().is_empty() {
         return None;
     }
-    let unpacked = |framing, payload| Format { framing, payload, is_packed: false };
     if let Some((framing, payload)) = json(start) {
-        return Some(unpacked(framing, payload));
+        return Some(payload.map(|payload| unpacked(framing, payload)));
+    }
+    if let Some(layout) = Layout::of(start) {
+        return Some(
+            layout
+                .map(|layout| unpacked(layout.dialect.framing(), Payload::ClickhouseText(layout))),
+        );
     }
     let is_text =
         start.first_chunk().is_some_and(|len| TEXT_FRAME_BYTES <= u32::from_be_bytes(*len));
@@ -32,14 +49,14 @@ pub(crate) fn sniff(start: &[u8]) -> Option<Format> {
         return Some(format);
     }
     if shape::looks_like_message(start) {
-        return Some(unpacked(Framing::Fields, Payload::OtlpProtobuf));
+        return Some(Ok(unpacked(Framing::Fields, Payload::OtlpProtobuf)));
     }
     frames(start, Framing::VarintFrames)
 }
 
 /// What JSON is in `content`, and how it is divided. Lines may be bad; a value that goes over
 /// several lines and is whole proves documents.
-fn json(content: &[u8]) -> Option<(Framing, Payload)> {
+fn json(content: &[u8]) -> Option<(Framing, Claim<Payload>)> {
     let mut of_lines = None;
     let mut of_broken = None;
     let mut tries = 0;
@@ -81,7 +98,7 @@ fn json(content: &[u8]) -> Option<(Framing, Payload)> {
 }
 
 /// What the first frame that says something holds, and whether it is compressed.
-fn frames(start: &[u8], framing: Framing) -> Option<Format> {
+fn frames(start: &[u8], framing: Framing) -> Option<Claim<Format>> {
     let mut rest = start;
     for _ in 0..MAX_TRIES {
         if rest.is_empty() {
@@ -105,7 +122,7 @@ fn frames(start: &[u8], framing: Framing) -> Option<Format> {
 }
 
 /// The format of a frame, of which the end may be missing unless it `is_whole`.
-fn frame(content: &[u8], framing: Framing, is_whole: bool) -> Option<Format> {
+fn frame(content: &[u8], framing: Framing, is_whole: bool) -> Option<Claim<Format>> {
     let is_packed = Compression::of(content) == Compression::Zstd;
     let payload = if is_packed {
         let (content, trouble) = format::unpack(content, LOOK_BYTES);
@@ -113,12 +130,12 @@ fn frame(content: &[u8], framing: Framing, is_whole: bool) -> Option<Format> {
     } else {
         payload(content, is_whole)
     };
-    Some(Format { framing, payload: payload?, is_packed })
+    Some(payload?.map(|payload| Format { framing, payload, is_packed }))
 }
 
 /// What a frame holds. JSON that ends before its frame or after it is text whose first byte was
 /// taken for a length.
-fn payload(content: &[u8], is_whole: bool) -> Option<Payload> {
+fn payload(content: &[u8], is_whole: bool) -> Option<Claim<Payload>> {
     let found = outline(content);
     let behind = content.get(found.end..).unwrap_or_default();
     let fills_frame = match found.error {
@@ -126,5 +143,5 @@ fn payload(content: &[u8], is_whole: bool) -> Option<Payload> {
         Some(error) => !is_whole && error == JsonError::CutOff,
     };
     let of_json = Payload::of_json(&found.outline).filter(|_| fills_frame);
-    of_json.or_else(|| shape::looks_like_message(content).then_some(Payload::OtlpProtobuf))
+    of_json.or_else(|| shape::looks_like_message(content).then_some(Ok(Payload::OtlpProtobuf)))
 }

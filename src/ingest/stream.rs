@@ -15,12 +15,16 @@ const CHUNK_BYTES: usize = 4 << 20;
 pub(crate) enum Framing {
     /// A line each.
     Lines,
+    /// A line each, but that one may go on within double quotes.
+    QuotedLines,
     /// JSON values in a row, over any number of lines.
     Documents,
     /// A length of four bytes, big-endian, before each.
     FixedFrames,
     /// A varint length before each.
     VarintFrames,
+    /// All of it is one record.
+    Whole,
     /// The top-level fields of one protobuf message, or of several back to back: the same thing.
     Fields,
 }
@@ -42,13 +46,13 @@ impl Framing {
         match self {
             Self::FixedFrames => 4,
             Self::VarintFrames => wire::varint(bytes).map_or(0, |(_, len)| len),
-            Self::Lines | Self::Documents | Self::Fields => 0,
+            Self::Lines | Self::QuotedLines | Self::Documents | Self::Whole | Self::Fields => 0,
         }
     }
 
     /// Whether records are text, with lines.
     pub(crate) const fn is_text(self) -> bool {
-        matches!(self, Self::Lines | Self::Documents)
+        matches!(self, Self::Lines | Self::QuotedLines | Self::Documents)
     }
 
     /// Whether records stand in frames that tell their length.
@@ -59,14 +63,10 @@ impl Framing {
     /// The record at the start of `bytes`, which are not empty.
     pub(crate) fn cut(self, bytes: &[u8]) -> Cut {
         match self {
-            Self::Lines => match bytes.iter().position(|&byte| byte == b'\n') {
-                Some(at) => Cut::Whole { header: 0, len: at + 1 },
-                None => Cut::Part,
-            },
-            Self::Documents => match document_len(bytes) {
-                Some(len) => Cut::Whole { header: 0, len },
-                None => Cut::Part,
-            },
+            Self::Lines => whole(bytes.iter().position(|&byte| byte == b'\n').map(|at| at + 1)),
+            Self::QuotedLines => whole(quoted_line_len(bytes)),
+            Self::Documents => whole(document_len(bytes)),
+            Self::Whole => Cut::Part,
             Self::FixedFrames => match bytes.first_chunk() {
                 Some(len) => frame(bytes, 4, u64::from(u32::from_be_bytes(*len))),
                 None => Cut::Part,
@@ -86,6 +86,11 @@ impl Framing {
             }
         }
     }
+}
+
+/// A record without a frame, if its end was found.
+fn whole(len: Option<usize>) -> Cut {
+    len.map_or(Cut::Part, |len| Cut::Whole { header: 0, len })
 }
 
 fn frame(bytes: &[u8], header: usize, len: u64) -> Cut {
@@ -120,6 +125,17 @@ fn document_len(bytes: &[u8]) -> Option<usize> {
         }
     }
     None
+}
+
+/// The length of the line in `bytes`, of which the end does not stand within double quotes. A quote
+/// that is doubled changes nothing.
+fn quoted_line_len(bytes: &[u8]) -> Option<usize> {
+    let mut is_quoted = false;
+    let ends = |&byte: &u8| {
+        is_quoted ^= byte == b'"';
+        byte == b'\n' && !is_quoted
+    };
+    bytes.iter().position(ends).map(|at| at + 1)
 }
 
 /// How many lines end in `bytes`.
@@ -196,7 +212,7 @@ impl Counters {
         self.record += 1;
         self.line += match framing {
             Framing::Lines => 1,
-            Framing::Documents => newlines(bytes),
+            Framing::QuotedLines | Framing::Documents => newlines(bytes),
             _ => 0,
         };
     }
@@ -243,6 +259,11 @@ impl<R: Read> Stream<R> {
         let mut stream = Self { source, buffer: Vec::new(), ended: false, broken: None };
         stream.fill(CHUNK_BYTES)?;
         Ok(stream)
+    }
+
+    /// Reads all there is ahead.
+    pub(crate) fn read_all(&mut self) -> io::Result<()> {
+        self.fill(usize::MAX)
     }
 
     /// What was read ahead.
@@ -329,7 +350,7 @@ impl<R: Read> Chunks<R> {
         let is_last = self.stream.ended || cut == Cut::Damaged;
         let has_rest = end < self.stream.buffer.len();
         if is_last && has_rest && cut != Cut::Damaged && !self.framing.is_framed() {
-            // Whether the last line, document or message is whole is for its reader to say.
+            // Whether the last record is whole is for its reader to say.
             let start = end;
             end = self.stream.buffer.len();
             records.push(Bounds { start, content: start, end });

@@ -25,6 +25,9 @@ use serde_json::Value;
 use super::schema::SCHEMA_VERSION;
 use crate::names::names;
 
+/// The entry of a Parquet file that says which version of the tables it is of.
+pub(super) const VERSION_KEY: &str = "dwindle.schema_version";
+
 /// Rows in a row group of a Parquet file.
 const ROW_GROUP_ROWS: usize = 1 << 20;
 
@@ -92,8 +95,7 @@ impl BatchWriter {
     pub(super) fn new(file: File, format: Format, schema: SchemaRef) -> Result<Self, FormatError> {
         Ok(match format {
             Format::Parquet => {
-                let version =
-                    KeyValue::new("dwindle.schema_version".to_owned(), SCHEMA_VERSION.to_string());
+                let version = KeyValue::new(VERSION_KEY.to_owned(), SCHEMA_VERSION.to_string());
                 let properties = WriterProperties::builder()
                     .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
                     .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))

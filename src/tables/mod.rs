@@ -3,6 +3,7 @@
 
 mod cell;
 pub mod folder;
+pub mod foreign;
 pub mod format;
 mod rows;
 mod schema;

@@ -3,10 +3,41 @@
 use std::path::PathBuf;
 
 use dwindle::ingest::{FileInspection, IngestError, inspect};
+use dwindle::reconstruct::{Policy, reconstruct};
 use dwindle::units::UnixNanos;
 use serde_json::Value;
 
-use super::support::conventions;
+use super::support::{conventions, read};
+use crate::support::tables::{Json, differences, json_tables};
+
+/// The tables made of one file.
+fn tables(input: &str) -> Json {
+    let read = read(&[input]);
+    let policy = Policy::default();
+    json_tables(read.partitions.iter().map(|spans| reconstruct(spans, &policy)))
+}
+
+/// Whether two files of the corpus tell one trace alike: the same rows in all tables.
+fn tell_alike(one: &str, other: &str) {
+    let Some(corpus) = corpus() else { return };
+    let path = |file: &str| corpus.join(file).display().to_string();
+    let (mut one, mut other) = (tables(&path(one)), tables(&path(other)));
+    assert!(!one["requests"].is_empty() && !one["hops"].is_empty());
+    for table in ["requests", "hops", "segments", "attempts", "findings"] {
+        let [expected, found] = [&mut one, &mut other].map(|tables| tables.remove(table).unwrap());
+        assert_eq!(differences(table, &expected, &found), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn clickhouse_tells_the_timeout_trace_as_otlp_does() {
+    tell_alike("otlp-json/jaeger-error_timeout_masked.json", "clickhouse/oteldemo-timeout.jsonl");
+}
+
+#[test]
+fn clickhouse_tells_the_hotrod_trace_as_otlp_does() {
+    tell_alike("otlp-json/jaeger-ui-v3-hotrod-getTrace.json", "clickhouse/hotrod-oldnames.tsv");
+}
 
 /// The folder of published files; `None`, and told, where it is not there.
 #[expect(clippy::print_stderr, reason = "a skipped test has to say so")]
@@ -81,6 +112,11 @@ fn published_otlp_json_lines_count_equal_the_independent_readers() {
 #[test]
 fn published_otlp_protobuf_counts_equal_the_independent_readers() {
     equals_facts("otlp-proto/");
+}
+
+#[test]
+fn published_clickhouse_counts_equal_the_independent_readers() {
+    equals_facts("clickhouse/");
 }
 
 #[test]

@@ -1,12 +1,15 @@
 //! Reading: formats, encodings, trouble.
 
+mod clickhouse;
 mod command;
 mod corpus;
 mod inspection;
 mod jaeger;
 mod json;
+mod parquet;
 mod protobuf;
 mod random;
 mod reference;
 mod sources;
+mod span_json;
 mod support;

@@ -43,7 +43,12 @@ pub(super) fn read_fixture(name: &str) -> Ingested {
 
 /// Reads `fixtures/FORMAT/NAME`.
 pub(super) fn read_fixture_of(format: &str, name: &str) -> Ingested {
-    read(&[&format!("{}/fixtures/{format}/{name}", env!("CARGO_MANIFEST_DIR"))])
+    read(&[&fixture(&format!("{format}/{name}"))])
+}
+
+/// The path of `fixtures/NAME`.
+pub(super) fn fixture(name: &str) -> String {
+    format!("{}/fixtures/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
 /// The spans, one a line, in the order of trace and span:

@@ -1,0 +1,180 @@
+//! Rows of ClickHouse's `otel_traces` in Parquet files, which are made here.
+
+use std::fs::File;
+use std::sync::Arc;
+
+use arrow_array::builder::{BinaryBuilder, ListBuilder, MapBuilder, StringBuilder};
+use arrow_array::{ArrayRef, RecordBatch, StringArray, TimestampNanosecondArray, UInt64Array};
+use dwindle::ingest::{IngestError, Refusal};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, GzipLevel, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+
+use super::support::{Folder, problems, read, spans, try_read};
+use crate::support::command::run;
+
+const TRACE: &str = "5b8efff798038103d269b633813fc60c";
+
+fn texts(values: [&str; 2]) -> ArrayRef {
+    Arc::new(StringArray::from(values.to_vec()))
+}
+
+/// Texts as ClickHouse wrote them before it called them text.
+fn bytes(values: [&str; 2]) -> ArrayRef {
+    let mut builder = BinaryBuilder::new();
+    for value in values {
+        builder.append_value(value);
+    }
+    Arc::new(builder.finish())
+}
+
+fn maps(values: [&[(&str, &str)]; 2]) -> ArrayRef {
+    let mut builder = MapBuilder::new(None, StringBuilder::new(), StringBuilder::new());
+    for value in values {
+        for (key, value) in value {
+            builder.keys().append_value(key);
+            builder.values().append_value(value);
+        }
+        builder.append(true).unwrap();
+    }
+    Arc::new(builder.finish())
+}
+
+fn lists(values: [&[&str]; 2]) -> ArrayRef {
+    let mut builder = ListBuilder::new(StringBuilder::new());
+    for value in values {
+        for text in value {
+            builder.values().append_value(text);
+        }
+        builder.append(true);
+    }
+    Arc::new(builder.finish())
+}
+
+/// A SERVER span that failed, and a CLIENT span below it.
+fn rows() -> Vec<(&'static str, ArrayRef)> {
+    let starts = vec![1_786_060_425_569_257_300, 1_786_060_425_570_000_000];
+    vec![
+        ("Unknown", texts(["", ""])),
+        ("Timestamp", Arc::new(TimestampNanosecondArray::from(starts).with_timezone("UTC"))),
+        ("TraceId", texts([TRACE, TRACE])),
+        ("SpanId", bytes(["00000000000000a1", "00000000000000b2"])),
+        ("ParentSpanId", texts(["", "00000000000000a1"])),
+        ("SpanName", texts(["POST /checkout", "pay"])),
+        ("SpanKind", texts(["Server", "SPAN_KIND_CLIENT"])),
+        ("ServiceName", texts(["shop", "shop"])),
+        ("ResourceAttributes", maps([&[("host.name", "h1")], &[]])),
+        ("SpanAttributes", maps([&[], &[("http.response.status_code", "503")]])),
+        ("Duration", Arc::new(UInt64Array::from(vec![250_000_001, 200_000_000]))),
+        ("StatusCode", texts(["Error", "Unset"])),
+        ("Links.TraceId", lists([&[TRACE], &[]])),
+    ]
+}
+
+fn write(path: &str, columns: Vec<(&str, ArrayRef)>, compression: Compression) {
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let properties = WriterProperties::builder().set_compression(compression).build();
+    let file = File::create(path).unwrap();
+    let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(properties)).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+}
+
+#[test]
+fn rows_in_parquet_are_read_however_compressed() {
+    let folder = Folder::new();
+    let compressions = [
+        Compression::UNCOMPRESSED,
+        Compression::GZIP(GzipLevel::default()),
+        Compression::LZ4_RAW,
+        Compression::LZ4,
+        Compression::SNAPPY,
+        Compression::ZSTD(ZstdLevel::default()),
+    ];
+    for compression in compressions {
+        let path = folder.path("rows.parquet");
+        write(&path, rows(), compression);
+        let read = read(&[&path]);
+        assert_eq!(
+            spans(&read),
+            [
+                format!(
+                    "{TRACE}/a1 shop POST /checkout Server 1786060425569257300+250000001 error links=1"
+                ),
+                format!("{TRACE}/b2<a1 shop pay Client 1786060425570000000+200000000"),
+            ],
+            "{compression}"
+        );
+        assert_eq!(problems(&read), Vec::<String>::new());
+        assert_eq!(read.files[0].format.as_deref(), Some("ClickHouse otel_traces Parquet"));
+        let partition =
+            read.partitions.iter().find(|partition| !partition.rows.is_empty()).unwrap();
+        let root = partition.rows.iter().find(|span| span.span_id.0 == 0xa1).unwrap();
+        assert_eq!(partition.strings.get(root.clock_domain), "host.name=h1");
+        let call = partition.rows.iter().find(|span| span.span_id.0 == 0xb2).unwrap();
+        assert_eq!(call.http_status, Some(503));
+    }
+}
+
+fn refusal(path: &str) -> Refusal {
+    match try_read(&[path]).unwrap_err() {
+        IngestError::Refused { why, .. } => why,
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn parquet_files_that_are_no_spans_are_refused_by_what_they_are() {
+    let folder = Folder::new();
+    let path = folder.path("rows.parquet");
+    let lacks = rows().into_iter().filter(|(name, _)| *name != "Duration").collect();
+    write(&path, lacks, Compression::UNCOMPRESSED);
+    assert_eq!(refusal(&path), Refusal::ColumnAbsent("Duration"));
+
+    write(&path, vec![("a", texts(["", ""]))], Compression::UNCOMPRESSED);
+    let refused = try_read(&[&path]).unwrap_err();
+    assert!(matches!(refused, IngestError::UnknownFormat { .. }), "{refused}");
+
+    write(&path, rows(), Compression::UNCOMPRESSED);
+    let whole = std::fs::read(&path).unwrap();
+    let cut = folder.write("cut.parquet", &whole[..whole.len() - 1]);
+    assert_eq!(refusal(&cut), Refusal::ParquetDamaged);
+}
+
+#[test]
+fn our_own_tables_are_refused_as_such() {
+    let folder = Folder::new();
+    let spans = super::support::fixture("span-json/all-fields.jsonl");
+    let tables = folder.path("tables");
+    let ran = run(&["analyze", &spans, "--out", &tables]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(refusal(&format!("{tables}/requests.parquet")), Refusal::OwnTable);
+}
+
+#[test]
+fn a_parquet_file_damaged_anywhere_is_refused_or_told() {
+    let folder = Folder::new();
+    let path = folder.path("rows.parquet");
+    write(&path, rows(), Compression::SNAPPY);
+    let whole = std::fs::read(&path).unwrap();
+    for at in (0..whole.len()).step_by(7) {
+        for wrong in [0x00, 0xff, whole[at] ^ 1] {
+            let mut damaged = whole.clone();
+            damaged[at] = wrong;
+            // Whatever comes of it, `try_read` checks that the counts add up.
+            let _outcome = try_read(&[&folder.write("damaged.parquet", damaged)]);
+        }
+    }
+}
+
+#[test]
+fn a_parquet_file_damaged_within_gives_what_comes_before() {
+    let folder = Folder::new();
+    let path = folder.path("rows.parquet");
+    write(&path, rows(), Compression::SNAPPY);
+    let mut damaged = std::fs::read(&path).unwrap();
+    let start = damaged.len() / 8;
+    damaged[start..start + 64].fill(0xff);
+    let read = read(&[&folder.write("damaged.parquet", damaged)]);
+    assert_eq!(problems(&read), ["record-damaged 1 @0:-:0"]);
+}
