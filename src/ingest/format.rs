@@ -18,7 +18,7 @@ use crate::conventions::Conventions;
 /// What people are told when a file is none of them.
 pub(crate) const WHAT_WE_READ: &str = "OTLP traces as JSON (one document, several in a row or in \
      a list, or JSON lines) or protobuf (one message, several back to back, or frames with a 4-byte \
-     or varint length, as the collector's file exporter writes); Jaeger JSON (answers of its API, \
+     or varint length, as the collector's file exporter writes); Tempo's traces; Jaeger JSON (answers of its API, \
      downloads from its UI, single traces); ClickHouse's otel_traces as JSONEachRow, CSVWithNames, \
      TSVWithNames or Parquet; or span JSON lines (docs/span-json.md); plain or compressed with gzip \
      or zstd";
@@ -99,8 +99,8 @@ impl Payload {
         if span_json::claims(outline) {
             return Some(Ok(Self::SpanJson));
         }
-        let rows = clickhouse::claims_json(outline)?;
-        Some(rows.map(|()| Self::ClickhouseJson))
+        let rows = clickhouse::claims_json(outline).map(|rows| rows.map(|()| Self::ClickhouseJson));
+        rows.or_else(|| Refusal::of_json(outline).map(Err))
     }
 
     const fn name(self) -> &'static str {

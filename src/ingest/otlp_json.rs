@@ -30,13 +30,15 @@ struct Signals {
 enum TopKey {
     Traces,
     Others,
-    /// Jaeger's API puts the message under this.
-    Result,
+    /// Jaeger's and Tempo's APIs put the message under this.
+    Wrapped,
 }
 
 fn top_key(key: &str) -> Option<TopKey> {
     match key {
-        "result" => Some(TopKey::Result),
+        "result" | "trace" => Some(TopKey::Wrapped),
+        // What Tempo's first API calls resource spans.
+        "batches" => Some(TopKey::Traces),
         "resourceLogs" | "resource_logs" | "resourceMetrics" | "resource_metrics"
         | "resourceProfiles" | "resource_profiles" => Some(TopKey::Others),
         _ => TracesField::from_name(key).map(|TracesField::ResourceSpans| TopKey::Traces),
@@ -47,7 +49,7 @@ fn top_key(key: &str) -> Option<TopKey> {
 pub(crate) fn claims(outline: &Outline<'_>) -> bool {
     outline.members.iter().any(|(key, member)| match top_key(key) {
         Some(TopKey::Traces | TopKey::Others) => true,
-        Some(TopKey::Result) => member.as_ref().is_some_and(|result| {
+        Some(TopKey::Wrapped) => member.as_ref().is_some_and(|result| {
             let mut keys = result.members.iter();
             !result.in_array && keys.any(|(key, _)| is_signal(key))
         }),
@@ -105,7 +107,7 @@ impl<'a> Reader<'a, '_, '_> {
                     signals.traces = true;
                     self.all_resource_spans()?;
                 }
-                Some(TopKey::Result) if is_outermost => self.message(signals, false)?,
+                Some(TopKey::Wrapped) if is_outermost => self.message(signals, false)?,
                 Some(TopKey::Others) => {
                     signals.others = true;
                     self.json.skip()?;

@@ -1,5 +1,7 @@
 //! Files of which it is known what they are, and why they are not read.
 
+use super::outline::Outline;
+
 /// Why a file that was recognised is not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
@@ -15,7 +17,52 @@ pub enum Refusal {
          name the traces that it was made from, or see `dwindle report`"
     )]
     OwnTable,
+    /// An answer of Tempo's search.
+    #[error(
+        "an answer of Tempo's search, which holds matched spans without their parents: \
+         get each trace whole by GET /api/traces/TRACE_ID"
+    )]
+    TempoSearch,
+    /// A segment of AWS X-Ray, or an answer with some.
+    #[error(
+        "AWS X-Ray segments: send them through an OpenTelemetry collector (awsxray receiver, file \
+         exporter) and read what it writes"
+    )]
+    XRay,
+    /// Documents of a search engine.
+    #[error(
+        "span documents of OpenSearch or Elasticsearch: get the traces from their API as OTLP or \
+         Jaeger JSON, or write the documents as span JSON (docs/span-json.md)"
+    )]
+    SearchDocuments,
+    /// Spans, one a record, in nobody's format.
+    #[error(
+        "flat spans of no format that is known: name their fields as span JSON does \
+         (docs/span-json.md)"
+    )]
+    FlatSpans,
     /// A Parquet file whose end tells nothing.
     #[error("a Parquet file of which the end is missing or damaged: copy or write it again")]
     ParquetDamaged,
+}
+
+impl Refusal {
+    /// Why a JSON value that looks so, and that no reader claims, is not read; `None` where it is
+    /// not known what it is.
+    pub(crate) fn of_json(outline: &Outline<'_>) -> Option<Self> {
+        let has_all = |keys: &[&str]| keys.iter().all(|key| outline.has(key));
+        let in_traces = |key: &str| outline.member("traces").is_some_and(|one| one.has(key));
+        let in_answer = |key: &str| outline.member("Traces").is_some_and(|one| one.has(key));
+        if in_traces("spanSet") || in_traces("spanSets") || in_traces("rootServiceName") {
+            Some(Self::TempoSearch)
+        } else if has_all(&["trace_id", "id", "start_time"]) || in_answer("Segments") {
+            Some(Self::XRay)
+        } else if has_all(&["hits", "took"]) || has_all(&["traceId", "traceGroup"]) {
+            Some(Self::SearchDocuments)
+        } else if has_all(&["trace_id", "span_id"]) {
+            Some(Self::FlatSpans)
+        } else {
+            None
+        }
+    }
 }
