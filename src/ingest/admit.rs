@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use super::problems::{Code, Ledger, Place};
 use super::scalar::Id;
 use super::scatter::{PARTITIONS, partition_of};
+use super::shared_ids;
 use super::stream::newlines;
 use crate::conventions::raw::{Attribute, RawSpan, Status};
 use crate::conventions::{Conventions, Resource, Seen};
@@ -26,6 +27,8 @@ pub(crate) struct Draft<'a> {
     pub fault: Option<Code>,
     /// A hash stands for one of its ids.
     has_hashed_id: bool,
+    /// It has no end.
+    has_no_end: bool,
 }
 
 impl Draft<'_> {
@@ -44,9 +47,10 @@ impl Draft<'_> {
             attributes: Vec::new(),
             events: Vec::new(),
             links: 0,
+            may_share_id: false,
             trace_state: Cow::Borrowed(""),
         };
-        Self { raw, fault: None, has_hashed_id: false }
+        Self { raw, fault: None, has_hashed_id: false, has_no_end: false }
     }
 
     /// Remembers what is wrong with it.
@@ -98,6 +102,12 @@ impl Draft<'_> {
             Some(end) => self.raw.end = end,
             None => self.blame(Code::EndInvalid),
         }
+    }
+
+    /// Without an end it ends when it starts.
+    pub(crate) fn end_at_start(&mut self) {
+        self.raw.end = self.raw.start;
+        self.has_no_end = true;
     }
 
     /// What keeps it from being admitted.
@@ -259,12 +269,30 @@ impl<'w> Desk<'w> {
             return;
         }
         self.note_many(Code::IdHashed, u64::from(draft.has_hashed_id), offset);
-        self.note_many(Code::EndAbsent, u64::from(draft.raw.end.as_nanos() == 0), offset);
-        let span =
-            self.conventions.resolve(&draft.raw, &resource, self.strings, &mut self.found.seen);
+        let has_no_end = draft.has_no_end || draft.raw.end.as_nanos() == 0;
+        self.note_many(Code::EndAbsent, u64::from(has_no_end), offset);
+        let span = self.resolve(draft, resource);
+        self.push(span);
+        self.found.admitted += 1;
+    }
+
+    /// Keeps the receiving half of a record that told both halves of a call. The record was counted
+    /// with its sending half, and is rejected with it.
+    pub(crate) fn take_receiving_half(&mut self, draft: &Draft<'_>, resource: Resource) {
+        if draft.reason_to_reject().is_none() {
+            let mut span = self.resolve(draft, resource);
+            shared_ids::part(&mut span, self.strings);
+            self.push(span);
+        }
+    }
+
+    fn resolve(&mut self, draft: &Draft<'_>, resource: Resource) -> Span {
+        self.conventions.resolve(&draft.raw, &resource, self.strings, &mut self.found.seen)
+    }
+
+    fn push(&mut self, span: Span) {
         if let Some(rows) = self.rows.get_mut(partition_of(span.trace_id)) {
             rows.push(span);
-            self.found.admitted += 1;
         }
     }
 }

@@ -8,13 +8,14 @@ use super::outline::Outline;
 use super::problems::Code;
 use super::source::Compression;
 use super::stream::Framing;
-use super::{otlp_json, otlp_proto};
+use super::{otlp_json, otlp_proto, zipkin, zipkin_v1};
 use crate::conventions::Conventions;
 
 /// What people are told when a file is none of them.
 pub(crate) const WHAT_WE_READ: &str = "OTLP traces as JSON (one document, several in a row, or \
      JSON lines) or protobuf (one message, several back to back, or frames with a 4-byte or varint \
-     length, as the collector's file exporter writes), plain or compressed with gzip or zstd";
+     length, as the collector's file exporter writes), or Zipkin traces as JSON (v2 or v1), plain or \
+     compressed with gzip or zstd";
 
 /// What a record holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +24,10 @@ pub(crate) enum Payload {
     OtlpJson,
     /// OTLP in protobuf.
     OtlpProtobuf,
+    /// Zipkin's JSON, version 2.
+    Zipkin,
+    /// Zipkin's JSON, version 1.
+    ZipkinV1,
 }
 
 /// A format that was found.
@@ -73,13 +78,21 @@ impl Format {
 impl Payload {
     /// The payload of a JSON value that looks so.
     pub(crate) fn of_json(outline: &Outline<'_>) -> Option<Self> {
-        otlp_json::claims(outline).then_some(Self::OtlpJson)
+        if otlp_json::claims(outline) {
+            Some(Self::OtlpJson)
+        } else if zipkin_v1::claims(outline) {
+            Some(Self::ZipkinV1)
+        } else {
+            zipkin::claims(outline).then_some(Self::Zipkin)
+        }
     }
 
     const fn name(self) -> &'static str {
         match self {
             Self::OtlpJson => "OTLP JSON",
             Self::OtlpProtobuf => "OTLP protobuf",
+            Self::Zipkin => "Zipkin JSON",
+            Self::ZipkinV1 => "Zipkin v1 JSON",
         }
     }
 
@@ -94,6 +107,8 @@ impl Payload {
         match self {
             Self::OtlpJson => otlp_json::read(record.bytes, &mut desk),
             Self::OtlpProtobuf => otlp_proto::read(record.bytes, &mut desk),
+            Self::Zipkin => zipkin::read(record.bytes, &mut desk),
+            Self::ZipkinV1 => zipkin_v1::read(record.bytes, &mut desk),
         }
     }
 }

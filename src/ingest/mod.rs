@@ -5,6 +5,7 @@
 //! partitions.
 
 mod admit;
+mod document;
 mod format;
 mod inspect;
 mod json;
@@ -14,14 +15,18 @@ mod outline;
 pub mod problems;
 mod scalar;
 mod scatter;
+mod shared_ids;
 mod sniff;
 mod source;
 mod stream;
+mod zipkin;
+mod zipkin_v1;
 
 use std::io::{self, Read};
 
 use rayon::iter::{
-    IndexedParallelIterator, IntoParallelIterator, ParallelBridge, ParallelIterator,
+    IndexedParallelIterator, IntoParallelIterator, IntoParallelRefMutIterator, ParallelBridge,
+    ParallelIterator,
 };
 
 use crate::conventions::{Conventions, Seen};
@@ -161,7 +166,9 @@ pub fn ingest(
         harvests.extend(harvested);
     }
     refuse_nothing(&files)?;
-    Ok(finish(files, harvests))
+    let mut ingested = finish(files, harvests);
+    ingested.partitions.par_iter_mut().for_each(shared_ids::split);
+    Ok(ingested)
 }
 
 /// Counts what each of the files that `inputs` name holds, one after another.

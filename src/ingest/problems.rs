@@ -79,8 +79,8 @@ problems! {
         "nothing to do: only traces are read";
     /// A field of a type that it never has.
     FieldWrongType = "field-wrong-type", Loss,
-        "a field has another type than OTLP gives it and was ignored",
-        "look at what wrote the file; OTLP's protobuf definition names the types";
+        "a field has another type than its format gives it and was ignored",
+        "look at what wrote the file; the definition of the format names the types";
     /// A span without a trace id.
     TraceIdAbsent = "trace-id-absent", Loss,
         "a span has no trace id, or one of zeros only, and was rejected",

@@ -50,6 +50,11 @@ pub(crate) fn span_id_of(bytes: &[u8]) -> Id<SpanId> {
     Id { id: SpanId(low_half(id)), is_hashed }
 }
 
+/// A span id that stands for `bytes`.
+pub(crate) fn hashed_span_id(bytes: &[u8]) -> SpanId {
+    SpanId(low_half(hash(bytes)))
+}
+
 /// The low 64 bits; they always fit.
 fn low_half(id: u128) -> u64 {
     u64::try_from(id & u128::from(u64::MAX)).unwrap_or_default()
@@ -86,17 +91,37 @@ pub(crate) fn whole_number(text: &str) -> Option<i64> {
     if let Ok(number) = text.parse() {
         return Some(number);
     }
+    let (digits, places) = decimal(text)?;
+    let scale = 10_i128.checked_pow(places.unsigned_abs());
+    let number = match (digits, places) {
+        (0, _) => Some(0),
+        (_, 0..) => digits.checked_mul(scale?),
+        (_, _) => scale.filter(|scale| digits % scale == 0).map(|scale| digits / scale),
+    };
+    number.and_then(|number| i64::try_from(number).ok())
+}
+
+/// The nanoseconds in the microseconds that `text` writes in decimal; fractions of one are cut.
+pub(crate) fn nanos_of_micros(text: &str) -> Option<i64> {
+    let (digits, places) = decimal(text)?;
+    let places = places.checked_add(3)?;
+    let scale = 10_i128.checked_pow(places.unsigned_abs());
+    let nanos = match (digits, places) {
+        (0, _) => Some(0),
+        (_, 0..) => digits.checked_mul(scale?),
+        (_, _) => Some(scale.map_or(0, |scale| digits / scale)),
+    };
+    nanos.and_then(|nanos| i64::try_from(nanos).ok())
+}
+
+/// The digits of a decimal number, and the power of ten that they are to be multiplied by.
+fn decimal(text: &str) -> Option<(i128, i32)> {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let fraction = fraction.trim_end_matches('0');
     let places = exponent.parse::<i32>().ok()?.checked_sub(i32::try_from(fraction.len()).ok()?)?;
-    let digits: i64 = format!("{whole}{fraction}").parse().ok()?;
-    let scale = 10_i64.checked_pow(places.unsigned_abs());
-    match (digits, places) {
-        (0, _) => Some(0),
-        (_, 0..) => digits.checked_mul(scale?),
-        (_, _) => scale.filter(|scale| digits % scale == 0).map(|scale| digits / scale),
-    }
+    let digits = format!("{whole}{fraction}").parse().ok()?;
+    Some((digits, places))
 }
 
 /// The number that `text` writes, as protobuf's JSON does: `NaN` and the infinities are words.

@@ -84,6 +84,16 @@ fn published_otlp_protobuf_counts_equal_the_independent_readers() {
 }
 
 #[test]
+fn published_zipkin_counts_equal_the_independent_readers() {
+    equals_facts("zipkin/");
+}
+
+#[test]
+fn published_zipkin_v1_counts_equal_the_independent_readers() {
+    equals_facts("zipkin-v1/");
+}
+
+#[test]
 fn published_files_of_no_format_are_refused_by_name() {
     let Some(corpus) = corpus() else { return };
     for (file, _) in files_of(&corpus, "other/") {

@@ -9,3 +9,4 @@ mod random;
 mod reference;
 mod sources;
 mod support;
+mod zipkin;

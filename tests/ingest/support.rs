@@ -27,7 +27,8 @@ pub(super) fn try_read(inputs: &[&str]) -> Result<Ingested, IngestError> {
     }
     let admitted: u64 = read.files.iter().map(|file| file.spans_admitted).sum();
     let kept: usize = read.partitions.iter().map(|partition| partition.rows.len()).sum();
-    assert_eq!(admitted, kept as u64, "every admitted span is in a partition");
+    // A record of Zipkin's first version may hold both halves of a call.
+    assert!(admitted <= kept as u64, "every admitted span is in a partition");
     Ok(read)
 }
 
@@ -38,7 +39,12 @@ pub(super) fn read(inputs: &[&str]) -> Ingested {
 
 /// Reads `fixtures/otlp/NAME`.
 pub(super) fn read_fixture(name: &str) -> Ingested {
-    read(&[&format!("{}/fixtures/otlp/{name}", env!("CARGO_MANIFEST_DIR"))])
+    read(&[&fixture("otlp", name)])
+}
+
+/// The path of `fixtures/FOLDER/NAME`.
+pub(super) fn fixture(folder: &str, name: &str) -> String {
+    format!("{}/fixtures/{folder}/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
 /// The spans, one a line, in the order of trace and span:
