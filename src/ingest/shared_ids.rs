@@ -16,30 +16,52 @@
 //!   on the same host come before those on others. A service that neither half has is another name
 //!   for the receiver's: no caller's own work stands in a call under a third name.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::scalar::hashed_span_id;
 use crate::span::{Interner, Span, SpanId, Spans, Sym, TraceId};
 use crate::units::UnixNanos;
 
-/// Where a span ran: its service and its clock.
-type Site = (Sym, Sym);
+/// A call, by the id that its halves have.
+type CallId = (TraceId, SpanId);
 
-/// A call with a receiver that may have its id.
-#[derive(Debug, Default)]
-struct Call {
-    /// Where it was sent.
-    senders: Vec<Site>,
-    /// Who received it, by start.
-    receivers: Vec<Receiver>,
+/// How much is asked of where a span ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Place {
+    /// Its service and its clock.
+    Site(Sym, Sym),
+    /// Its service.
+    Service(Sym),
+    /// Nothing.
+    Anywhere,
+}
+
+impl Place {
+    fn site(span: &Span) -> Self {
+        Self::Site(span.service, span.clock_domain)
+    }
+
+    /// Those where a span ran, the nearest first.
+    fn all(span: &Span) -> [Self; 3] {
+        [Self::site(span), Self::Service(span.service), Self::Anywhere]
+    }
 }
 
 /// One who received a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 struct Receiver {
     start: UnixNanos,
     id: SpanId,
-    site: Site,
+    site: Place,
+}
+
+/// The calls both of whose halves are known.
+#[derive(Debug, Default)]
+struct Calls {
+    /// The places where each was sent.
+    senders: FxHashSet<(CallId, Place)>,
+    /// Who received each at a place, by start.
+    receivers: FxHashMap<(CallId, Place), Vec<Receiver>>,
 }
 
 /// Gives the receiving half of a call its own id, and the sending half as its parent.
@@ -52,51 +74,48 @@ pub(super) fn part(span: &mut Span, strings: &Interner) {
 /// Parts the halves of all calls in a partition, which holds whole traces.
 pub(super) fn split(spans: &mut Spans) {
     let Spans { strings, rows } = spans;
-    let mut calls: FxHashMap<(TraceId, SpanId), Call> = FxHashMap::default();
-    for span in rows.iter().filter(|span| span.flags.may_share_id) {
-        calls.entry((span.trace_id, call_of(span, strings))).or_default();
-    }
-    if calls.is_empty() {
+    let received: FxHashSet<CallId> =
+        rows.iter().filter_map(|span| received_call(span, strings)).collect();
+    if received.is_empty() {
         return;
     }
+    let mut calls = Calls::default();
     for span in rows.iter().filter(|span| span.kind.sends()) {
-        if let Some(call) = calls.get_mut(&(span.trace_id, span.span_id)) {
-            call.senders.push(site(span));
+        let call = (span.trace_id, span.span_id);
+        if received.contains(&call) {
+            calls.senders.extend(Place::all(span).map(|place| (call, place)));
         }
     }
-    calls.retain(|_, call| !call.senders.is_empty());
-    for span in rows.iter_mut().filter(|span| span.flags.may_share_id) {
-        let id = call_of(span, strings);
-        if let Some(call) = calls.get_mut(&(span.trace_id, id)) {
-            if span.span_id == id {
+    let mut receivers: Vec<&mut Span> = Vec::new();
+    for span in rows.iter_mut() {
+        if let Some(call) = received_call(span, strings)
+            && calls.senders.contains(&(call, Place::Anywhere))
+        {
+            if span.span_id == call.1 {
                 part(span, strings);
             }
-            let receiver = Receiver { start: span.start, id: span.span_id, site: site(span) };
-            call.receivers.push(receiver);
+            receivers.push(span);
         }
     }
-    for call in calls.values_mut() {
-        call.receivers.sort_unstable_by_key(|receiver| (receiver.start, receiver.id));
-        call.receivers.dedup();
+    receivers.sort_unstable_by_key(|span| (span.start, span.span_id));
+    for span in receivers {
+        calls.add_receiver(span);
     }
     for span in rows {
-        if let Some(parent) = span.parent_span_id
-            && let Some(call) = calls.get(&(span.trace_id, parent))
-            && let Some(receiver) = call.receiver_above(span)
-        {
+        if let Some(receiver) = calls.receiver_above(span, strings) {
             span.parent_span_id = Some(receiver);
         }
     }
 }
 
-const fn site(span: &Span) -> Site {
-    (span.service, span.clock_domain)
-}
-
-/// The id of the call that a span received, whether it has parted from the sender or not.
-fn call_of(span: &Span, strings: &Interner) -> SpanId {
+/// The call that a span received, if it may share its id, whether it has parted from the sender or
+/// not.
+fn received_call(span: &Span, strings: &Interner) -> Option<CallId> {
+    if !span.flags.may_share_id {
+        return None;
+    }
     let parted = |&call: &SpanId| span.span_id == own_id(call, span, strings);
-    span.parent_span_id.filter(parted).unwrap_or(span.span_id)
+    Some((span.trace_id, span.parent_span_id.filter(parted).unwrap_or(span.span_id)))
 }
 
 /// The id of the span that received `call`.
@@ -112,34 +131,43 @@ fn own_id(call: SpanId, span: &Span, strings: &Interner) -> SpanId {
     hashed_span_id(&bytes)
 }
 
-impl Call {
-    /// The receiver that `child`, a span below the shared id, hangs below; `None` where that is the
-    /// sender, or `child` itself received this call.
-    fn receiver_above(&self, child: &Span) -> Option<SpanId> {
-        if self.receivers.iter().any(|receiver| receiver.id == child.span_id) {
+impl Calls {
+    /// Adds a span that has parted from its sender. They come by start.
+    fn add_receiver(&mut self, span: &Span) {
+        let Some(call) = span.parent_span_id else { return };
+        let receiver = Receiver { start: span.start, id: span.span_id, site: Place::site(span) };
+        for place in Place::all(span) {
+            self.receivers.entry(((span.trace_id, call), place)).or_default().push(receiver);
+        }
+    }
+
+    /// The receiver that `child` hangs below; `None` where it names no shared id, where the span
+    /// above it is the sender, or where it is itself a half of this call.
+    fn receiver_above(&self, child: &Span, strings: &Interner) -> Option<SpanId> {
+        let call = (child.trace_id, child.parent_span_id?);
+        let anywhere = self.receivers.get(&(call, Place::Anywhere))?;
+        let is_sender = child.span_id == call.1;
+        if is_sender || received_call(child, strings) == Some(call) {
             return None;
         }
-        let at = site(child);
-        let is_here = |site: Site| site == at;
-        let is_ours = |(service, _): Site| service == child.service;
-        for is_near in [&is_here as &dyn Fn(Site) -> bool, &is_ours] {
-            if let Some(receiver) = self.latest_before(child.start, is_near) {
-                return Some(receiver);
+        let [site, service, _] = Place::all(child);
+        for place in [site, service] {
+            if let Some(here) = self.receivers.get(&(call, place)) {
+                return latest_before(here, child.start);
             }
-            if self.senders.iter().any(|&sender| is_near(sender)) {
+            if self.senders.contains(&(call, place)) {
                 return None;
             }
         }
         // Of receivers in several places nothing tells which one it is.
-        let first = self.receivers.first()?;
-        let is_one_place = self.receivers.iter().all(|receiver| receiver.site == first.site);
-        self.latest_before(child.start, |_| is_one_place)
+        let at_first = self.receivers.get(&(call, anywhere.first()?.site))?;
+        let is_one_place = at_first.len() == anywhere.len();
+        is_one_place.then(|| latest_before(anywhere, child.start)).flatten()
     }
+}
 
-    /// Of the receivers at some sites the last that had started by `start`, else the first.
-    fn latest_before(&self, start: UnixNanos, is_wanted: impl Fn(Site) -> bool) -> Option<SpanId> {
-        let wanted = || self.receivers.iter().filter(|receiver| is_wanted(receiver.site));
-        let started = wanted().rfind(|receiver| receiver.start <= start);
-        started.or_else(|| wanted().next()).map(|receiver| receiver.id)
-    }
+/// The last that had started by `start`, else the first.
+fn latest_before(receivers: &[Receiver], start: UnixNanos) -> Option<SpanId> {
+    let started = receivers.partition_point(|receiver| receiver.start <= start);
+    receivers.get(started.saturating_sub(1)).map(|receiver| receiver.id)
 }

@@ -167,7 +167,9 @@ pub(super) fn set_times(draft: &mut Draft<'_>, start: Micros, duration: Micros) 
     }
 }
 
-/// The status that tags tell; `otel.status_code` is what OpenTelemetry's exporters write beside.
+/// The status that tags tell. Zipkin's own instrumentation writes an HTTP status only where that is
+/// no success, so that silence means success. OpenTelemetry's exporters tell what they are, and the
+/// status as OpenTelemetry has it.
 pub(super) fn set_status(draft: &mut Draft<'_>) {
     let raw = &mut draft.raw;
     let text_of = |wanted: &str| {
@@ -176,16 +178,17 @@ pub(super) fn set_status(draft: &mut Draft<'_>) {
             _ => Cow::Borrowed(""),
         })
     };
-    let code = text_of("otel.status_code").unwrap_or_default();
     let error = text_of(ERROR_TAG);
-    let description = text_of("otel.status_description");
+    let code = text_of("otel.status_code").unwrap_or_default();
+    let is_opentelemetry = raw.attributes.iter().any(|(key, _)| key.starts_with("otel."));
     raw.status = if error.is_some() || code.eq_ignore_ascii_case("ERROR") {
         Status::Error
-    } else if code.eq_ignore_ascii_case("OK") {
+    } else if !is_opentelemetry || code.eq_ignore_ascii_case("OK") {
         Status::Ok
     } else {
         Status::Unset
     };
+    let description = text_of("otel.status_description");
     raw.status_message = error.or(description).unwrap_or_default();
 }
 

@@ -3,7 +3,7 @@
 use dwindle::ingest::Ingested;
 use dwindle::span::{Span, Spans};
 
-use super::support::{everything, fixture, problems, read, spans};
+use super::support::{Folder, everything, fixture, problems, read, spans, try_read};
 
 /// Start of most spans in the fixtures, in nanoseconds.
 const START_NS: i64 = 1_700_000_000_000_000_000;
@@ -269,6 +269,8 @@ fn tags_are_evidence_and_the_presence_of_error_is_an_error() {
             "ok None - -",
             "cancelled None error -",
             "deadline_exceeded Some(504) error - clnt/request_deadline_remaining_ms=120",
+            "ok None - -",
+            "ok None - wordless",
         ]
     );
 }
@@ -290,6 +292,32 @@ fn annotations_are_events_with_the_attributes_that_opentelemetry_writes_into_the
         ["ok 10000 0", "ok 0 100", "deadline_exceeded 0 0", "deadline_exceeded 0 0", "ok 0 0"]
     );
     assert!(read.seen.keys.contains_key("event connection-acquire.start"));
+}
+
+#[test]
+fn a_call_that_is_its_own_parent_stays_so() {
+    let folder = Folder::new();
+    let half = |kind: &str, service: &str| {
+        format!(
+            "{{\"traceId\":\"7b\",\"id\":\"2\",\"parentId\":\"2\",\"kind\":\"{kind}\",\"name\":\"op\",\
+             \"timestamp\":1700000000000000,\"localEndpoint\":{{\"serviceName\":\"{service}\"}}}}\n"
+        )
+    };
+    let path = folder.write("loop.json", half("CLIENT", "shop") + &half("SERVER", "shop"));
+    let expected = ["shop Client op < Client op", "shop Server op < Client op"];
+    assert_eq!(tree(&read(&[&path])), expected);
+}
+
+#[test]
+fn wherever_a_file_is_cut_off_every_span_is_admitted_or_rejected() {
+    let folder = Folder::new();
+    for file in std::fs::read_dir(fixture("zipkin", "")).unwrap() {
+        let bytes = std::fs::read(file.unwrap().path()).unwrap();
+        for len in (1..bytes.len()).step_by(17) {
+            let path = folder.write("cut.json", &bytes[..len]);
+            drop(try_read(&[&path]));
+        }
+    }
 }
 
 #[test]
