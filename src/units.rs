@@ -27,11 +27,6 @@ impl Nanos {
         Self(nanos)
     }
 
-    /// A length of `micros` microseconds, saturating.
-    pub const fn from_micros(micros: i64) -> Self {
-        Self(micros.saturating_mul(1_000))
-    }
-
     /// A length of `millis` milliseconds, saturating.
     pub const fn from_millis(millis: i64) -> Self {
         Self(millis.saturating_mul(1_000_000))

@@ -7,6 +7,7 @@ use dwindle::span::Spans;
 use proptest::prelude::{Just, Strategy, any, prop_assert, prop_assert_eq, prop_assume};
 use proptest::proptest;
 use proptest::sample::Index;
+use proptest::test_runner::Config as ProptestConfig;
 use serde_json::Value;
 
 use crate::support::naive;
@@ -89,6 +90,9 @@ fn domains_off_zero(spans: &Spans) -> Option<Vec<String>> {
 }
 
 proptest! {
+    // The clock property throws away most of what it is given.
+    #![proptest_config(ProptestConfig { max_global_rejects: 1 << 20, ..ProptestConfig::default() })]
+
     #[test]
     fn the_naive_implementation_tells_the_same(spans in any_traces(), policy in policy()) {
         let spans = admitted(&spans);

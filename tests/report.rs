@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use dwindle::distributions::{Measure, Merge, Summary};
+use dwindle::distributions::{Call, FindingSummary, HopSummary, Measure, Merge, Place, Summary};
 use dwindle::report::{self, Format, Options, Problem, RunFacts};
-use dwindle::tables::Severity;
+use dwindle::tables::{FindingCode, Severity, Verdict};
 use dwindle::units::{Nanos, UnixNanos};
 use unicode_width::UnicodeWidthStr;
 
@@ -34,6 +34,9 @@ fn facts() -> RunFacts {
             code: "bad-span-id".to_owned(),
             count: 4,
             file: "traces.json".to_owned(),
+            byte: Some(1_234),
+            line: Some(3),
+            record: Some(2),
             message: "span id is not 16 hexadecimal digits".to_owned(),
             help: "fix the exporter: ids are 8 bytes, as hexadecimal or base64".to_owned(),
         }],
@@ -195,6 +198,29 @@ fn an_empty_input_is_told_and_is_no_failure() {
 }
 
 #[test]
+fn a_problem_is_told_of_each_file_and_what_to_do_about_it_once() {
+    let problem = facts().problems.remove(0);
+    let elsewhere = Problem { file: "more.json".to_owned(), ..problem.clone() };
+    let other = Problem { message: "span id is absent".to_owned(), ..problem.clone() };
+    let facts = RunFacts { files: 2, problems: vec![problem, elsewhere, other], ..facts() };
+    let report = report::build(&shop(), &facts, &Options::for_format(Format::Terminal));
+    let text = report.render(Format::Terminal, 120, false);
+    let lines_of = |start: &str| text.lines().filter(|line| line.starts_with(start)).count();
+    assert_eq!((lines_of("bad-span-id"), lines_of("- bad-span-id")), (3, 2), "{text}");
+    assert!(text.lines().any(|line| line.contains("more.json") && line.contains("1,234")));
+}
+
+#[test]
+fn counts_of_problems_that_no_count_can_hold_together_are_told() {
+    let problem = Problem { count: u64::MAX / 2, ..facts().problems.remove(0) };
+    let facts = RunFacts { problems: vec![problem; 3], ..facts() };
+    for format in Format::ALL {
+        let options = Options::for_format(*format);
+        assert!(!report::build(&shop(), &facts, &options).render(*format, 80, false).is_empty());
+    }
+}
+
+#[test]
 fn colour_adds_nothing_but_weight() {
     let report = report::build(&shop(), &facts(), &Options::for_format(Format::Terminal));
     let colored = report.render(Format::Terminal, 80, true);
@@ -314,6 +340,87 @@ fn hops_that_reset_are_ranked_by_what_they_wasted() {
         })
         .collect();
     assert!(matches!(ranked[..], [(most, true), (least, false)] if most > least), "{ranked:?}");
+}
+
+/// A call of a database at some depth.
+fn database(depth: i32) -> Place {
+    let call = Call { caller: None, callee: Some("db".into()), operation: "SELECT".into() };
+    Place { depth, call }
+}
+
+/// What the overview tells of the tightest hop of checkouts: which percentile, and its value.
+fn tightest(requests: u64, at_a_rare_hop: &[i64]) -> (String, String) {
+    let mut summary = summary([(&Shape::checkout(), requests)]);
+    let class = summary.classes.get_mut("checkout").expect("the class");
+    let mut rare = HopSummary { hops: at_a_rare_hop.len() as u64, ..HopSummary::default() };
+    for left in at_a_rare_hop {
+        rare.remaining_at_entry.push(Nanos::from_nanos(*left));
+    }
+    class.hops.insert(database(1), rare);
+    let overview = section_of(&summary, "summary");
+    let left = overview.iter().find(|record| record["measure"] == "remaining_at_worst_hop_ns");
+    let left = left.expect("what was left");
+    (left["statistic"].clone(), left["value"].clone())
+}
+
+#[test]
+fn the_tightest_hop_is_one_whose_sample_bounds_what_is_told_of_it() {
+    let alone = tightest(400, &[]);
+    assert_eq!(alone.0, "p1");
+    assert_eq!(tightest(400, &[-145; 12]), alone, "a rare hop's minimum is no first percentile");
+    assert_eq!(tightest(400, &[-145; 368]), ("p1".to_owned(), "-145".to_owned()));
+
+    let few = tightest(71, &[]);
+    assert_eq!(few.0, "p5");
+    assert_eq!(tightest(71, &[-145; 12]), few, "of no hop is it known: the busiest is told");
+    assert_eq!(tightest(4, &[]), ("p50".to_owned(), String::new()));
+}
+
+#[test]
+fn verdicts_that_find_no_room_are_told_together() {
+    let mut summary = summary([(&Shape::checkout(), 40)]);
+    let class = summary.classes.get_mut("checkout").expect("the class");
+    for (_, hop) in class.hops.iter_mut().filter(|(place, _)| place.depth > 0) {
+        hop.verdicts = (1..).zip(Verdict::ALL).map(|(count, verdict)| (*verdict, count)).collect();
+        hop.hops = hop.verdicts.values().sum();
+    }
+    for width in WIDTHS {
+        let text = render(&summary, Format::Terminal, width);
+        let mut grants = text.lines().skip_while(|line| !line.starts_with("Time given"));
+        let row = grants.nth(3).expect("a row");
+        let counts = row.split_whitespace().filter_map(|word| word.parse::<usize>().ok());
+        let counts: Vec<usize> = counts.collect();
+        assert_eq!(counts[0], counts[1..].iter().sum::<usize>(), "{width}: {row}");
+    }
+}
+
+#[test]
+fn requests_without_a_deadline_among_others_with_one_are_not_passed_over() {
+    let without = Shape::checkout().without_deadline();
+    let summary = summary([(&Shape::checkout(), 4), (&without, 96)]);
+    let text = render(&summary, Format::Terminal, 100);
+    for told in ["bounded", "4.0 %", "4 with a deadline, 1,000 ms", "Not every request of these"] {
+        assert!(text.contains(told), "{told}: {text}");
+    }
+    assert!(!render(&shop(), Format::Terminal, 100).contains("bounded"));
+}
+
+#[test]
+fn a_call_at_two_depths_of_one_class_wastes_in_one_class() {
+    let mut summary = summary([(&Shape::checkout(), 10)]);
+    let class = summary.classes.get_mut("checkout").expect("the class");
+    class.findings.clear();
+    for depth in [1, 2] {
+        let found = FindingSummary { findings: 1, ..FindingSummary::default() };
+        class.findings.insert((FindingCode::CancelIgnored, Some(database(depth))), found);
+    }
+    let worst = section_of(&summary, "worst");
+    let classes: Vec<&str> = worst
+        .iter()
+        .filter(|record| record["measure"] == "classes")
+        .map(|record| record["value"].as_str())
+        .collect();
+    assert_eq!(classes, ["1"]);
 }
 
 #[test]

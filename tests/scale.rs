@@ -24,7 +24,8 @@ fn reconstructed(shape: &'static crate::support::shapes::Shape) -> Tables {
 fn a_hundred_thousand_spans_of_any_shape_are_one_request_whose_segments_sum() {
     for shape in SHAPES {
         let tables = reconstructed(shape);
-        assert_eq!(tables.requests.len(), 1, "{}", shape.name);
+        let hard = format!("{}, hard on {}", shape.name, shape.hard_on);
+        assert_eq!(tables.requests.len(), 1, "{hard}");
         let request = &tables.requests[0];
         let distinct = match shape.name {
             "duplicates" => SPANS / 2 + 1,

@@ -7,7 +7,7 @@ use super::manifest::VERSION;
 use super::output::{self, Color, Fatal};
 use super::progress::ProgressLine;
 use crate::ingest::{FileInspection, inspect};
-use crate::report::{Format, inspection};
+use crate::report::{Format, inspection, missing};
 
 /// Tell what each file holds, and what it lacks for deadlines to be known.
 ///
@@ -105,7 +105,7 @@ fn object(file: &FileInspection) -> Value {
         "max_end_ns": file.max_end.map(crate::units::UnixNanos::as_nanos),
         "error_spans": file.error_spans,
         "convention_keys": keys.collect::<Vec<_>>(),
-        "missing": file.missing(),
+        "missing": missing(file),
         "problems": problems.collect::<Vec<_>>(),
     })
 }

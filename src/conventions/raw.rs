@@ -27,7 +27,7 @@ pub enum Value<'a> {
 pub type Attribute<'a> = (Cow<'a, str>, Value<'a>);
 
 /// Something that happened within a span, or before it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct RawEvent<'a> {
     /// Its name.
     pub name: Cow<'a, str>,
@@ -78,6 +78,4 @@ pub struct RawSpan<'a> {
     pub links: u32,
     /// It receives a call whose id it may have, as in Zipkin: the sending span has it too.
     pub may_share_id: bool,
-    /// The W3C tracestate as written, for sampling weights.
-    pub trace_state: Cow<'a, str>,
 }

@@ -247,17 +247,22 @@ impl Asked<'_> {
         is_wanted: impl Fn(&GrantRow) -> bool,
     ) -> Option<(&GrantRow, &'f str, (Nanos, GrantKind))> {
         let mut failed: Vec<&str> = Vec::new();
-        let first = found.grants.iter().find_map(|hit| {
-            let row = self.conventions.index.grants.get(hit.place.row)?;
-            let HitValue::Attribute(value) = hit.value else { return None };
+        // Hits of one row stand together. Its conditions are looked at once, however often a key
+        // comes.
+        let mut by_row = found.grants.chunk_by(|one, next| one.place.row == next.place.row);
+        let first = by_row.find_map(|hits| {
+            let row = self.conventions.index.grants.get(hits.first()?.place.row)?;
             if !is_wanted(row) || !self.holds(row) {
                 return None;
             }
-            let time = self.time(row, value).unwrap_or_else(|Unparsed| {
-                failed.push(hit.counted_as);
-                None
-            })?;
-            Some((row, hit.key, time))
+            hits.iter().find_map(|hit| {
+                let HitValue::Attribute(value) = hit.value else { return None };
+                let time = self.time(row, value).unwrap_or_else(|Unparsed| {
+                    failed.push(hit.counted_as);
+                    None
+                })?;
+                Some((row, hit.key, time))
+            })
         });
         // Several rows may have asked for one value; it is one failure.
         failed.sort_unstable();

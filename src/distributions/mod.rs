@@ -75,10 +75,8 @@ impl Summary {
     /// Takes in a partition of whole traces.
     pub fn add(&mut self, tables: &Tables) {
         let mut names = Names { strings: &tables.strings, known: FxHashMap::default() };
-        let elapsed = elapsed_by_request(&tables.segments);
         for row in &tables.requests {
-            let elapsed = elapsed.get(&(row.trace_id, row.root_span_id)).copied();
-            self.add_request(row, elapsed.unwrap_or_default(), &mut names);
+            self.add_request(row, &mut names);
         }
         self.add_segments(&tables.segments, &mut names);
         for row in &tables.hops {
@@ -94,7 +92,7 @@ impl Summary {
         self.classes.entry(name).or_default()
     }
 
-    fn add_request(&mut self, row: &RequestRow, elapsed: Nanos, names: &mut Names<'_>) {
+    fn add_request(&mut self, row: &RequestRow, names: &mut Names<'_>) {
         self.extents.0.push((row.start_unix_ns, last_end(row)));
         self.services.insert(names.get(row.root_service));
 
@@ -110,7 +108,7 @@ impl Summary {
         for spot in row.blind_spots.iter() {
             *class.blind_spots.entry(spot).or_default() += 1;
         }
-        for (measure, value) in request_measures(row, elapsed) {
+        for (measure, value) in request_measures(row) {
             class.measures.entry(measure).or_default().push_some(value);
         }
     }
@@ -204,21 +202,21 @@ impl Summary {
 }
 
 /// When the last span of a request ended, as far as its row tells: its root's end, or what lies
-/// beyond the deadline. A request that queued before its root is taken to end that much later.
+/// beyond the deadline.
 fn last_end(row: &RequestRow) -> UnixNanos {
     let root_end = row.start_unix_ns + row.duration_ns;
     match (row.budget_at_origin_ns, row.late_wall_ns) {
         (Some(budget), Some(late)) if late > Nanos::ZERO => {
-            root_end.max(row.start_unix_ns + budget + late)
+            root_end.max(root_end - row.elapsed_ns + budget + late)
         }
         _ => root_end,
     }
 }
 
 /// The measures of one request; `None` where nothing is known.
-fn request_measures(row: &RequestRow, elapsed: Nanos) -> [(Measure, Option<Nanos>); 12] {
+fn request_measures(row: &RequestRow) -> [(Measure, Option<Nanos>); 12] {
     [
-        (Measure::Elapsed, Some(elapsed)),
+        (Measure::Elapsed, Some(row.elapsed_ns)),
         (Measure::Queue, Some(row.queue_ns)),
         (Measure::LocalExecution, Some(row.local_execution_ns)),
         (Measure::ReturnReserveUsed, row.return_reserve_used_ns),
@@ -231,16 +229,6 @@ fn request_measures(row: &RequestRow, elapsed: Nanos) -> [(Measure, Option<Nanos
         (Measure::ResidualWork, Some(row.residual_work_after_cancel_ns)),
         (Measure::ResidualWait, Some(row.residual_wait_ns)),
     ]
-}
-
-/// From origin to root end: what the segments of a request sum to.
-fn elapsed_by_request(rows: &[SegmentRow]) -> FxHashMap<(TraceId, SpanId), Nanos> {
-    let mut elapsed = FxHashMap::default();
-    for row in rows {
-        let sum: &mut Nanos = elapsed.entry((row.trace_id, row.root_span_id)).or_default();
-        *sum += row.duration_ns;
-    }
-    elapsed
 }
 
 /// A count as written in a table; a negative one, which cannot be, is none.

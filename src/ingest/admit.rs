@@ -3,17 +3,19 @@
 //! other, so that read = admitted + rejected.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
-use super::problems::{Code, Ledger, Place};
+use super::harvest::Harvest;
+use super::problems::{Code, Place};
 use super::scalar::Id;
-use super::scatter::{PARTITIONS, partition_of};
 use super::shared_ids;
 use super::stream::newlines;
 use crate::conventions::raw::{Attribute, RawSpan, Status};
-use crate::conventions::{Conventions, Resource, Seen};
-use crate::span::{Interner, Kind, Span, SpanId, TraceId};
+use crate::conventions::{Conventions, Resource};
+use crate::span::{Kind, Span, SpanId, TraceId};
 use crate::units::UnixNanos;
+
+/// Lists within lists beyond this are `Other`: no convention looks so deep.
+pub(crate) const MAX_LIST_DEPTH: usize = 4;
 
 /// Instants beyond this are no instants: sums and differences of a few stay within 64 bits.
 const LATEST_UNIX_NS: i64 = i64::MAX / 2;
@@ -48,7 +50,6 @@ impl Draft<'_> {
             events: Vec::new(),
             links: 0,
             may_share_id: false,
-            trace_state: Cow::Borrowed(""),
         };
         Self { raw, fault: None, has_hashed_id: false, has_no_end: false }
     }
@@ -122,72 +123,29 @@ impl Draft<'_> {
     }
 }
 
+/// The kind of a number, in either encoding.
+pub(crate) const fn kind_of_number(number: i64) -> Kind {
+    match number {
+        2 => Kind::Server,
+        3 => Kind::Client,
+        4 => Kind::Producer,
+        5 => Kind::Consumer,
+        _ => Kind::Internal,
+    }
+}
+
+/// The status of a number, in either encoding.
+pub(crate) const fn status_of_number(number: i64) -> Status {
+    match number {
+        1 => Status::Ok,
+        2 => Status::Error,
+        _ => Status::Unset,
+    }
+}
+
 /// The instant that `unix_ns` is, if it is one; 1970 itself stands for none given.
 pub(crate) fn instant(unix_ns: Option<i64>) -> Option<UnixNanos> {
     unix_ns.filter(|unix_ns| (0..=LATEST_UNIX_NS).contains(unix_ns)).map(UnixNanos::from_nanos)
-}
-
-/// What was found in one file, or in a part of it.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Found {
-    /// Spans met.
-    pub read: u64,
-    /// Spans kept.
-    pub admitted: u64,
-    /// Spans not kept.
-    pub rejected: u64,
-    /// Convention keys met.
-    pub seen: Seen,
-    /// Trouble met.
-    pub ledger: Ledger,
-}
-
-impl Found {
-    /// Adds what another part of the same file showed.
-    fn merge(&mut self, other: Self) {
-        self.read += other.read;
-        self.admitted += other.admitted;
-        self.rejected += other.rejected;
-        self.seen.merge(other.seen);
-        self.ledger.merge(other.ledger);
-    }
-}
-
-/// What one worker has gathered from any number of files.
-#[derive(Debug)]
-pub(crate) struct Harvest {
-    /// The strings behind `rows`.
-    pub strings: Interner,
-    /// Admitted spans by partition.
-    pub rows: Vec<Vec<Span>>,
-    /// What was found, by the file's index.
-    pub files: BTreeMap<usize, Found>,
-}
-
-impl Default for Harvest {
-    fn default() -> Self {
-        let rows = std::iter::repeat_with(Vec::new).take(PARTITIONS).collect();
-        Self { strings: Interner::default(), rows, files: BTreeMap::new() }
-    }
-}
-
-impl Harvest {
-    /// What an empty file gives.
-    pub(crate) fn of_empty(file: usize) -> Self {
-        let mut found = Found::default();
-        found.ledger.note(Code::EmptyFile, 1, None, Place::default);
-        Self { files: BTreeMap::from([(file, found)]), ..Self::default() }
-    }
-
-    /// How many spans of `file` this worker has met.
-    pub(crate) fn spans_read(&self, file: usize) -> u64 {
-        self.files.get(&file).map_or(0, |found| found.read)
-    }
-
-    /// Adds what another worker found in `file`, but for its spans.
-    pub(crate) fn merge_file(&mut self, file: usize, found: Found) {
-        self.files.entry(file).or_default().merge(found);
-    }
 }
 
 /// A record as it lies in its file.
@@ -222,28 +180,18 @@ impl Record<'_> {
 /// Where a reader hands over what it finds in one record.
 #[derive(Debug)]
 pub(crate) struct Desk<'w> {
-    conventions: &'w Conventions,
-    strings: &'w mut Interner,
-    rows: &'w mut [Vec<Span>],
-    found: &'w mut Found,
-    record: Record<'w>,
+    /// What attributes mean.
+    pub conventions: &'w Conventions,
+    /// What is handed over goes there.
+    pub harvest: &'w mut Harvest,
+    /// The record.
+    pub record: Record<'w>,
 }
 
-impl<'w> Desk<'w> {
-    /// A desk for a record of the file of index `file`.
-    pub(crate) fn new(
-        conventions: &'w Conventions,
-        harvest: &'w mut Harvest,
-        file: usize,
-        record: Record<'w>,
-    ) -> Self {
-        let Harvest { strings, rows, files } = harvest;
-        Self { conventions, strings, rows, found: files.entry(file).or_default(), record }
-    }
-
+impl Desk<'_> {
     /// What a resource says.
     pub(crate) fn resource(&mut self, attributes: &[Attribute<'_>]) -> Resource {
-        self.conventions.resource(attributes, self.strings)
+        self.conventions.resource(attributes, &mut self.harvest.spans.strings)
     }
 
     /// Counts trouble that begins at byte `offset` of the record.
@@ -256,15 +204,15 @@ impl<'w> Desk<'w> {
         if count > 0 {
             let record = self.record;
             let byte = record.byte_at(offset);
-            self.found.ledger.note(code, count, byte, || record.place_at(offset));
+            self.harvest.found.ledger.note(code, count, byte, || record.place_at(offset));
         }
     }
 
     /// Admits or rejects the span that begins at byte `offset` of the record.
     pub(crate) fn take(&mut self, draft: &Draft<'_>, resource: Resource, offset: usize) {
-        self.found.read += 1;
+        self.harvest.found.read += 1;
         if let Some(code) = draft.reason_to_reject() {
-            self.found.rejected += 1;
+            self.harvest.found.rejected += 1;
             self.note(code, offset);
             return;
         }
@@ -272,8 +220,8 @@ impl<'w> Desk<'w> {
         let has_no_end = draft.has_no_end || draft.raw.end.as_nanos() == 0;
         self.note_many(Code::EndAbsent, u64::from(has_no_end), offset);
         let span = self.resolve(draft, resource);
-        self.push(span);
-        self.found.admitted += 1;
+        self.harvest.spans.push(span);
+        self.harvest.found.admitted += 1;
     }
 
     /// Keeps the receiving half of a record that told both halves of a call. The record was counted
@@ -281,18 +229,13 @@ impl<'w> Desk<'w> {
     pub(crate) fn take_receiving_half(&mut self, draft: &Draft<'_>, resource: Resource) {
         if draft.reason_to_reject().is_none() {
             let mut span = self.resolve(draft, resource);
-            shared_ids::part(&mut span, self.strings);
-            self.push(span);
+            shared_ids::part(&mut span, &self.harvest.spans.strings);
+            self.harvest.spans.push(span);
         }
     }
 
     fn resolve(&mut self, draft: &Draft<'_>, resource: Resource) -> Span {
-        self.conventions.resolve(&draft.raw, &resource, self.strings, &mut self.found.seen)
-    }
-
-    fn push(&mut self, span: Span) {
-        if let Some(rows) = self.rows.get_mut(partition_of(span.trace_id)) {
-            rows.push(span);
-        }
+        let Harvest { spans, found } = &mut *self.harvest;
+        self.conventions.resolve(&draft.raw, &resource, &mut spans.strings, &mut found.seen)
     }
 }

@@ -3,7 +3,8 @@
 
 use std::io::Read;
 
-use super::admit::{Desk, Harvest, Record};
+use super::admit::{Desk, Record};
+use super::harvest::Harvest;
 use super::outline::Outline;
 use super::problems::Code;
 use super::source::Compression;
@@ -12,10 +13,13 @@ use super::{otlp_json, otlp_proto, zipkin, zipkin_v1};
 use crate::conventions::Conventions;
 
 /// What people are told when a file is none of them.
-pub(crate) const WHAT_WE_READ: &str = "OTLP traces as JSON (one document, several in a row, or \
-     JSON lines) or protobuf (one message, several back to back, or frames with a 4-byte or varint \
-     length, as the collector's file exporter writes), or Zipkin traces as JSON (v2 or v1), plain or \
-     compressed with gzip or zstd";
+pub(crate) const WHAT_WE_READ: &str = "OTLP traces as JSON (one document, several in a row or in \
+     a list, or JSON lines) or protobuf (one message, several back to back, or frames with a 4-byte \
+     or varint length, as the collector's file exporter writes), or Zipkin's traces as JSON (v2 or \
+     v1); plain or compressed with gzip or zstd";
+
+/// A frame that holds more is none that an exporter wrote: a few thousand bytes can stand for it.
+const MAX_FRAME_BYTES: usize = 1 << 30;
 
 /// What a record holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,24 +58,17 @@ impl Format {
         }
     }
 
-    /// Reads a record of the file of index `file`.
-    pub(crate) fn read(
-        self,
-        record: Record<'_>,
-        file: usize,
-        conventions: &Conventions,
-        harvest: &mut Harvest,
-    ) {
-        let is_framed = matches!(self.framing, Framing::FixedFrames | Framing::VarintFrames);
-        if is_framed && Compression::of(record.bytes) == Compression::Zstd {
-            let Some(bytes) = unpack(record.bytes).ok() else {
-                return Desk::new(conventions, harvest, file, record).note(Code::FrameDamaged, 0);
-            };
-            let record = Record { bytes: &bytes, place: record.place, is_unpacked: true };
-            self.payload.read(record, file, conventions, harvest);
-        } else {
-            self.payload.read(record, file, conventions, harvest);
+    /// Reads a record.
+    pub(crate) fn read(self, record: Record<'_>, conventions: &Conventions, harvest: &mut Harvest) {
+        if !self.framing.is_framed() || Compression::of(record.bytes) != Compression::Zstd {
+            return self.payload.read(&mut Desk { conventions, harvest, record });
         }
+        let (bytes, trouble) = unpack(record.bytes, MAX_FRAME_BYTES);
+        if let Some(code) = trouble {
+            return Desk { conventions, harvest, record }.note(code, 0);
+        }
+        let record = Record { bytes: &bytes, place: record.place, is_unpacked: true };
+        self.payload.read(&mut Desk { conventions, harvest, record });
     }
 }
 
@@ -96,30 +93,25 @@ impl Payload {
         }
     }
 
-    fn read(
-        self,
-        record: Record<'_>,
-        file: usize,
-        conventions: &Conventions,
-        harvest: &mut Harvest,
-    ) {
-        let mut desk = Desk::new(conventions, harvest, file, record);
+    fn read(self, desk: &mut Desk<'_>) {
         match self {
-            Self::OtlpJson => otlp_json::read(record.bytes, &mut desk),
-            Self::OtlpProtobuf => otlp_proto::read(record.bytes, &mut desk),
-            Self::Zipkin => zipkin::read(record.bytes, &mut desk),
-            Self::ZipkinV1 => zipkin_v1::read(record.bytes, &mut desk),
+            Self::OtlpJson => otlp_json::read(desk.record.bytes, desk),
+            Self::OtlpProtobuf => otlp_proto::read(desk.record.bytes, desk),
+            Self::Zipkin => zipkin::read(desk.record.bytes, desk),
+            Self::ZipkinV1 => zipkin_v1::read(desk.record.bytes, desk),
         }
     }
 }
 
-/// Decompresses one record; where that fails, gives what came before.
-pub(crate) fn unpack(bytes: &[u8]) -> Result<Vec<u8>, Vec<u8>> {
+/// Decompresses one record until it ends, breaks or goes beyond `limit` bytes, and says which.
+pub(crate) fn unpack(bytes: &[u8], limit: usize) -> (Vec<u8>, Option<Code>) {
     let mut unpacked = Vec::new();
     let outcome = zstd::stream::read::Decoder::new(bytes)
-        .and_then(|mut decoder| decoder.read_to_end(&mut unpacked));
-    match outcome {
-        Ok(_) => Ok(unpacked),
-        Err(_) => Err(unpacked),
-    }
+        .and_then(|decoder| decoder.take(limit as u64 + 1).read_to_end(&mut unpacked));
+    let trouble = match outcome {
+        Ok(len) if limit < len => Some(Code::FrameTooLarge),
+        Ok(_) => None,
+        Err(_) => Some(Code::FrameDamaged),
+    };
+    (unpacked, trouble)
 }

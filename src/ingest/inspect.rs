@@ -113,63 +113,7 @@ impl FileInspection {
             self.evidence.add(span);
         }
     }
-
-    /// What is missing for deadlines to be known, in sentences; empty where nothing is.
-    pub fn missing(&self) -> Vec<String> {
-        let (spans, evidence) = (self.facts.spans_admitted, self.evidence);
-        if spans == 0 {
-            return vec!["there is no span to say anything".to_owned()];
-        }
-        let mut missing = Vec::new();
-        let mut tell_if = |is_missing: bool, sentence: String| {
-            if is_missing {
-                missing.push(sentence);
-            }
-        };
-        tell_if(evidence.grants == 0, NO_GRANT.to_owned());
-        tell_if(
-            evidence.grants > 0 && evidence.root_grants == 0,
-            format!(
-                "{} of {spans} spans say how much time was given, but no root span does: {SET_ONE}",
-                evidence.grants
-            ),
-        );
-        tell_if(
-            self.roots == 0,
-            "no span is a root, so nothing says when requests began: export whole traces"
-                .to_owned(),
-        );
-        tell_if(
-            self.orphans > 0,
-            format!(
-                "{} of {spans} spans name a parent that is not in the file: export whole traces",
-                self.orphans
-            ),
-        );
-        tell_if(
-            self.no_service > 0,
-            format!(
-                "{} of {spans} spans have no service.name: set it in the SDK's resource",
-                self.no_service
-            ),
-        );
-        tell_if(evidence.allowances == 0, NO_ALLOWANCE.to_owned());
-        tell_if(evidence.ordinals == 0, NO_ORDINAL.to_owned());
-        tell_if(evidence.queued == 0, NO_QUEUE.to_owned());
-        missing
-    }
 }
-
-const SET_ONE: &str = "set the deadline of requests by --deadline or in a contract";
-const NO_GRANT: &str = "no span says how much time it was given: capture the grpc-timeout or \
-     x-envoy-expected-rq-timeout-ms request header, write deadline.remaining_ms, or set the \
-     deadline of requests by --deadline or in a contract";
-const NO_ALLOWANCE: &str = "no span says how long one attempt may take, so no retry can be called \
-     unfundable: write deadline.attempt_timeout_ms, or set retry.attempt_allowance in a contract";
-const NO_ORDINAL: &str = "no span says which attempt it is: retries are told from calls that failed \
-     before, unless http.request.resend_count or the like is written";
-const NO_QUEUE: &str = "no span says how long it waited before it started: capture x-request-start, \
-     or write deadline.queue_ms, to see queues in front of services";
 
 impl Evidence {
     fn add(&mut self, span: &Span) {

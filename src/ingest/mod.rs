@@ -7,6 +7,7 @@
 mod admit;
 mod document;
 mod format;
+mod harvest;
 mod inspect;
 mod json;
 mod otlp_json;
@@ -25,17 +26,18 @@ mod zipkin_v1;
 use std::io::{self, Read};
 
 use rayon::iter::{
-    IndexedParallelIterator, IntoParallelIterator, IntoParallelRefMutIterator, ParallelBridge,
-    ParallelIterator,
+    IntoParallelRefIterator, IntoParallelRefMutIterator, ParallelBridge, ParallelIterator,
 };
 
 use crate::conventions::{Conventions, Seen};
 use crate::span::{Interner, Spans};
 use crate::tables::ProblemRow;
-use admit::{Harvest, Record};
+use admit::Record;
 use format::{Format, WHAT_WE_READ};
+use harvest::{Found, Harvest};
 pub use inspect::{Evidence, FileInspection};
-use problems::Code;
+use problems::{Code, Ledger};
+use scatter::Scattered;
 pub use source::Compression;
 use source::Input;
 use stream::{Chunk, Stream, Tail};
@@ -153,20 +155,12 @@ pub fn ingest(
     progress: &dyn Progress,
 ) -> Result<Ingested, IngestError> {
     let inputs = begin(inputs, progress)?;
-    let read: Vec<_> = (0..inputs.len())
-        .into_par_iter()
-        .zip(&inputs)
-        .map(|(file, input)| read_file(file, input, conventions, progress))
-        .collect();
-    let mut files = Vec::with_capacity(read.len());
-    let mut harvests = Vec::new();
-    for outcome in read {
-        let (facts, harvested) = outcome?;
-        files.push(facts);
-        harvests.extend(harvested);
-    }
-    refuse_nothing(&files)?;
-    let mut ingested = finish(files, harvests);
+    let outcomes: Vec<_> =
+        inputs.par_iter().map(|input| read_file(input, conventions, progress)).collect();
+    // Of several failures that of the first file is told, whichever came first.
+    let files = outcomes.into_iter().collect::<Result<Vec<_>, _>>()?;
+    refuse_nothing(files.iter().map(|file| &file.facts))?;
+    let mut ingested = finish(files);
     ingested.partitions.par_iter_mut().for_each(shared_ids::split);
     Ok(ingested)
 }
@@ -177,14 +171,12 @@ pub fn inspect(
     conventions: &Conventions,
     progress: &dyn Progress,
 ) -> Result<Vec<FileInspection>, IngestError> {
-    let mut inspections = Vec::new();
-    let mut files = Vec::new();
+    let mut inspections: Vec<FileInspection> = Vec::new();
     for input in begin(inputs, progress)? {
-        let (facts, harvests) = read_file(0, &input, conventions, progress)?;
-        files.push(facts.clone());
-        inspections.extend(FileInspection::new(finish(vec![facts], harvests)));
+        let file = read_file(&input, conventions, progress)?;
+        inspections.extend(FileInspection::new(finish(vec![file])));
     }
-    refuse_nothing(&files)?;
+    refuse_nothing(inspections.iter().map(|inspection| &inspection.facts))?;
     Ok(inspections)
 }
 
@@ -197,115 +189,119 @@ fn begin(inputs: &[String], progress: &dyn Progress) -> Result<Vec<Input>, Inges
 }
 
 /// An empty file beside others is told and no more; where all are empty somebody erred.
-fn refuse_nothing(files: &[FileFacts]) -> Result<(), IngestError> {
-    match files.first() {
-        Some(first) if files.iter().all(|facts| facts.format.is_none()) => {
+fn refuse_nothing<'f>(mut files: impl Iterator<Item = &'f FileFacts>) -> Result<(), IngestError> {
+    match files.next() {
+        Some(first) if first.format.is_none() && files.all(|facts| facts.format.is_none()) => {
             Err(IngestError::Empty { file: first.path.clone() })
         }
         _ => Ok(()),
     }
 }
 
-/// Adds up what was found in each file and gathers the spans.
-fn finish(mut files: Vec<FileFacts>, mut harvests: Vec<Harvest>) -> Ingested {
-    let mut totals = Harvest::default();
-    for harvest in &mut harvests {
-        for (file, found) in std::mem::take(&mut harvest.files) {
-            totals.merge_file(file, found);
+/// A file that was read.
+struct FileRead {
+    facts: FileFacts,
+    ledger: Ledger,
+    spans: Vec<Scattered>,
+}
+
+impl FileRead {
+    /// Adds up what the workers found.
+    fn new(
+        path: String,
+        format: Option<Format>,
+        compression: Compression,
+        harvests: Vec<Harvest>,
+    ) -> Self {
+        let mut spans = Vec::with_capacity(harvests.len());
+        let mut all = Found::default();
+        for harvest in harvests {
+            spans.push(harvest.spans);
+            all.merge(harvest.found);
         }
+        for (key, count) in &all.seen.keys {
+            if count.unparsed > 0 {
+                all.ledger.note_unparsed(key, count.unparsed);
+            }
+        }
+        let facts = FileFacts {
+            path,
+            format: format.map(Format::name),
+            compression,
+            bytes: all.bytes,
+            spans_read: all.read,
+            spans_admitted: all.admitted,
+            spans_rejected: all.rejected,
+            other_signal_records: all.ledger.count(Code::OtherSignal),
+            seen: all.seen,
+        };
+        Self { facts, ledger: all.ledger, spans }
     }
+}
+
+/// Puts together what the files hold.
+fn finish(read: Vec<FileRead>) -> Ingested {
+    let mut files = Vec::with_capacity(read.len());
     let mut seen = Seen::default();
     let mut problems = Vec::new();
     let mut problem_strings = Interner::default();
-    for (facts, (_, mut found)) in files.iter_mut().zip(totals.files) {
-        for (key, count) in &found.seen.keys {
-            if count.unparsed > 0 {
-                found.ledger.note_unparsed(key, count.unparsed);
-            }
-        }
-        facts.spans_read = found.read;
-        facts.spans_admitted = found.admitted;
-        facts.spans_rejected = found.rejected;
-        facts.other_signal_records = found.ledger.count(Code::OtherSignal);
-        problems.extend(found.ledger.rows(&facts.path, &mut problem_strings));
-        facts.seen = found.seen.clone();
-        seen.merge(found.seen);
+    let mut spans = Vec::new();
+    for file in read {
+        problems.extend(file.ledger.rows(&file.facts.path, &mut problem_strings));
+        seen.merge(file.facts.seen.clone());
+        files.push(file.facts);
+        spans.extend(file.spans);
     }
-    Ingested { partitions: scatter::gather(harvests), files, problems, problem_strings, seen }
+    Ingested { partitions: scatter::gather(spans), files, problems, problem_strings, seen }
 }
 
-/// Reads one file; its spans come as gathered by several workers.
+/// Reads one file.
 fn read_file(
-    file: usize,
     input: &Input,
     conventions: &Conventions,
     progress: &dyn Progress,
-) -> Result<(FileFacts, Vec<Harvest>), IngestError> {
-    let failed = |error| IngestError::Read { file: input.name.clone(), error };
+) -> Result<FileRead, IngestError> {
+    let file = || input.name.clone();
+    let failed = |error| IngestError::Read { file: file(), error };
     let (compression, source) = source::open(input, progress).map_err(failed)?;
     let stream = Stream::new(source).map_err(failed)?;
-    let mut facts = FileFacts {
-        path: input.name.clone(),
-        format: None,
-        compression,
-        bytes: 0,
-        spans_read: 0,
-        spans_admitted: 0,
-        spans_rejected: 0,
-        other_signal_records: 0,
-        seen: Seen::default(),
+    let format = sniff::sniff(stream.start());
+    let harvests = match format {
+        Some(format) => read_chunks(stream, format, conventions, progress).map_err(failed)?,
+        None if stream.broken().is_some() => {
+            return Err(IngestError::NotDecompressed { file: file(), compression });
+        }
+        None if stream.start().is_empty() => vec![Harvest::of_empty()],
+        None => return Err(IngestError::UnknownFormat { file: file() }),
     };
-    if stream.start().is_empty() && stream.broken().is_none() {
-        return Ok((facts, vec![Harvest::of_empty(file)]));
-    }
-    let Some(format) = sniff::sniff(stream.start()) else {
-        let file = input.name.clone();
-        return Err(match stream.broken() {
-            Some(_) => IngestError::NotDecompressed { file, compression },
-            None => IngestError::UnknownFormat { file },
-        });
-    };
-    facts.format = Some(format.name());
-    let harvests = read_chunks(stream, format, file, conventions, progress).map_err(failed)?;
-    facts.bytes = harvests.iter().map(|(_, bytes)| bytes).sum();
     progress.file_done();
-    Ok((facts, harvests.into_iter().map(|(harvest, _)| harvest).collect()))
+    Ok(FileRead::new(file(), format, compression, harvests))
 }
 
-/// Reads the chunks of a stream in parallel: what each worker gathered, and from how many bytes.
+/// Reads the chunks of a stream in parallel: what each worker gathered.
 fn read_chunks(
     stream: Stream<impl Read + Send>,
     format: Format,
-    file: usize,
     conventions: &Conventions,
     progress: &dyn Progress,
-) -> io::Result<Vec<(Harvest, u64)>> {
+) -> io::Result<Vec<Harvest>> {
     stream
         .chunks(format.framing)
         .par_bridge()
-        .try_fold(
-            || (Harvest::default(), 0),
-            |(mut harvest, bytes), chunk: io::Result<Chunk>| {
-                let chunk = chunk?;
-                let before = harvest.spans_read(file);
-                read_chunk(&chunk, format, file, conventions, &mut harvest);
-                progress.spans(harvest.spans_read(file) - before);
-                Ok((harvest, bytes + chunk.len()))
-            },
-        )
+        .try_fold(Harvest::default, |mut harvest, chunk: io::Result<Chunk>| {
+            let before = harvest.found.read;
+            read_chunk(&chunk?, format, conventions, &mut harvest);
+            progress.spans(harvest.found.read - before);
+            Ok(harvest)
+        })
         .collect()
 }
 
-fn read_chunk(
-    chunk: &Chunk,
-    format: Format,
-    file: usize,
-    conventions: &Conventions,
-    harvest: &mut Harvest,
-) {
+fn read_chunk(chunk: &Chunk, format: Format, conventions: &Conventions, harvest: &mut Harvest) {
+    harvest.found.bytes += chunk.len();
     for (bytes, place) in chunk.records() {
         let record = Record { bytes, place, is_unpacked: false };
-        format.read(record, file, conventions, harvest);
+        format.read(record, conventions, harvest);
     }
     if let Some(rest) = &chunk.rest {
         let code = match rest.tail {
@@ -314,7 +310,6 @@ fn read_chunk(
             Tail::CompressionCutOff => Code::CompressionCutOff,
             Tail::CompressionDamaged => Code::CompressionDamaged,
         };
-        let ledger = &mut harvest.files.entry(file).or_default().ledger;
-        ledger.note(code, 1, rest.place.byte, || rest.place);
+        harvest.found.ledger.note(code, 1, rest.place.byte, || rest.place);
     }
 }

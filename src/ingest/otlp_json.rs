@@ -3,31 +3,32 @@
 
 use std::borrow::Cow;
 
-use super::admit::{Desk, Draft, instant};
+use super::admit::{Desk, Draft, MAX_LIST_DEPTH, instant, kind_of_number, status_of_number};
 use super::json::{Json, JsonError, Shape, without_mark};
 use super::outline::Outline;
 use super::problems::Code;
 use super::scalar;
 use crate::conventions::Resource;
-use crate::conventions::raw::{Attribute, RawEvent, Status, Value};
+use crate::conventions::raw::{Attribute, RawEvent, Value};
 use crate::otlp::fields::{
     ArrayField, EventField, KeyValueField, ResourceField, ResourceSpansField, ScopeSpansField,
     SpanField, StatusField, TracesField, ValueField,
 };
-use crate::span::Kind;
 
 type Result<T> = std::result::Result<T, JsonError>;
 
-/// Lists within lists beyond this are `Other`: no convention looks so deep.
-const MAX_LIST_DEPTH: usize = 4;
+/// The kinds by name, each at its number.
+const KINDS: &[&str] = &["UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER"];
+/// The status codes by name, each at its number.
+const STATUSES: &[&str] = &["UNSET", "OK", "ERROR"];
 
-/// What the top-level keys of a document say.
+/// What the top-level keys of a message say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Signals {
+struct Signals {
     /// It holds spans, or says that it holds none.
-    pub traces: bool,
+    traces: bool,
     /// It holds logs, metrics or profiles.
-    pub others: bool,
+    others: bool,
 }
 
 /// A top-level key that matters.
@@ -47,18 +48,16 @@ fn top_key(key: &str) -> Option<TopKey> {
     }
 }
 
-/// Whether a value that looks so is an OTLP message.
+/// Whether a value that looks so is an OTLP message, or a list of them.
 pub(crate) fn claims(outline: &Outline<'_>) -> bool {
-    let mut members = outline.members.iter();
-    !outline.in_array
-        && members.any(|(key, member)| match top_key(key) {
-            Some(TopKey::Traces | TopKey::Others) => true,
-            Some(TopKey::Result) => member.as_ref().is_some_and(|result| {
-                let mut keys = result.members.iter();
-                !result.in_array && keys.any(|(key, _)| is_signal(key))
-            }),
-            None => false,
-        })
+    outline.members.iter().any(|(key, member)| match top_key(key) {
+        Some(TopKey::Traces | TopKey::Others) => true,
+        Some(TopKey::Result) => member.as_ref().is_some_and(|result| {
+            let mut keys = result.members.iter();
+            !result.in_array && keys.any(|(key, _)| is_signal(key))
+        }),
+        None => false,
+    })
 }
 
 fn is_signal(key: &str) -> bool {
@@ -78,9 +77,7 @@ pub(crate) fn read(bytes: &[u8], desk: &mut Desk<'_>) {
         let outcome = reader.document();
         let stopped = reader.offset();
         match outcome {
-            Ok(signals) if signals.traces => {}
-            Ok(signals) if signals.others => desk.note(Code::OtherSignal, begun),
-            Ok(_) => desk.note(Code::RecordNotOtlp, begun),
+            Ok(()) => {}
             Err(JsonError::CutOff) => desk.note(Code::RecordCutOff, begun),
             Err(JsonError::Syntax) => desk.note(Code::RecordDamaged, stopped),
             Err(JsonError::TooDeep) => desk.note(Code::RecordTooDeep, stopped),
@@ -176,10 +173,32 @@ impl<'a> Reader<'a, '_, '_> {
         Ok(if numeral.is_empty() { Some(0) } else { scalar::whole_number(&numeral) })
     }
 
-    fn document(&mut self) -> Result<Signals> {
+    /// A value of an enum, as number or name, the latter with or without `prefix`; 0 is unset.
+    fn enumerator(&mut self, prefix: &str, names: &[&str]) -> Result<i64> {
+        let text = self.numeral()?;
+        let name = without_prefix(&text, prefix);
+        let at = names.iter().position(|known| name.eq_ignore_ascii_case(known));
+        let number = at.and_then(|at| i64::try_from(at).ok());
+        Ok(number.or_else(|| scalar::whole_number(name)).unwrap_or(0))
+    }
+
+    /// A message, or a list of them, as `jq --slurp` makes of lines.
+    fn document(&mut self) -> Result<()> {
+        if self.json.shape()? == Shape::Array {
+            self.json.open()?;
+            while self.json.next_element()? {
+                self.document()?;
+            }
+            return Ok(());
+        }
+        let begun = self.offset();
         let mut signals = Signals::default();
         self.message(&mut signals, true)?;
-        Ok(signals)
+        if !signals.traces {
+            let code = if signals.others { Code::OtherSignal } else { Code::RecordNotOtlp };
+            self.desk.note(code, begun);
+        }
+        Ok(())
     }
 
     fn message(&mut self, signals: &mut Signals, is_outermost: bool) -> Result<()> {
@@ -316,9 +335,10 @@ impl<'a> Reader<'a, '_, '_> {
             SpanField::TraceId => draft.set_trace_id(self.id(scalar::trace_id)?),
             SpanField::SpanId => draft.set_span_id(self.id(scalar::span_id)?),
             SpanField::ParentSpanId => draft.set_parent_id(self.id(scalar::span_id)?),
-            SpanField::TraceState => draft.raw.trace_state = self.text()?.unwrap_or_default(),
             SpanField::Name => draft.raw.name = self.text()?.unwrap_or_default(),
-            SpanField::Kind => draft.raw.kind = kind(&self.numeral()?),
+            SpanField::Kind => {
+                draft.raw.kind = kind_of_number(self.enumerator("SPAN_KIND_", KINDS)?);
+            }
             SpanField::Start => draft.set_start(self.unix_ns()?),
             SpanField::End => draft.set_end(self.unix_ns()?),
             SpanField::Attributes => self.attributes(&mut draft.raw.attributes)?,
@@ -358,7 +378,7 @@ impl<'a> Reader<'a, '_, '_> {
         if !self.open_object()? {
             return Ok(());
         }
-        let mut event = RawEvent { name: Cow::Borrowed(""), time: None, attributes: Vec::new() };
+        let mut event = RawEvent::default();
         while let Some(key) = self.json.next_key()? {
             match EventField::from_name(&key) {
                 Some(EventField::Time) => {
@@ -382,7 +402,9 @@ impl<'a> Reader<'a, '_, '_> {
                 Some(StatusField::Message) => {
                     draft.raw.status_message = self.text()?.unwrap_or_default();
                 }
-                Some(StatusField::Code) => draft.raw.status = status(&self.numeral()?),
+                Some(StatusField::Code) => {
+                    draft.raw.status = status_of_number(self.enumerator("STATUS_CODE_", STATUSES)?);
+                }
                 None => self.json.skip()?,
             }
         }
@@ -459,36 +481,6 @@ impl<'a> Reader<'a, '_, '_> {
             }
         }
         Ok(Value::List(elements))
-    }
-}
-
-/// The kind of a number or a name, with or without `SPAN_KIND_`.
-fn kind(text: &str) -> Kind {
-    let name = without_prefix(text, "SPAN_KIND_");
-    let is = |number: &str, word: &str| name == number || name.eq_ignore_ascii_case(word);
-    if is("2", "SERVER") {
-        Kind::Server
-    } else if is("3", "CLIENT") {
-        Kind::Client
-    } else if is("4", "PRODUCER") {
-        Kind::Producer
-    } else if is("5", "CONSUMER") {
-        Kind::Consumer
-    } else {
-        Kind::Internal
-    }
-}
-
-/// The status of a number or a name, with or without `STATUS_CODE_`.
-fn status(text: &str) -> Status {
-    let name = without_prefix(text, "STATUS_CODE_");
-    let is = |number: &str, word: &str| name == number || name.eq_ignore_ascii_case(word);
-    if is("2", "ERROR") {
-        Status::Error
-    } else if is("1", "OK") {
-        Status::Ok
-    } else {
-        Status::Unset
     }
 }
 

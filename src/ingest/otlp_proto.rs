@@ -2,31 +2,32 @@
 
 use std::borrow::Cow;
 
-use super::admit::{Desk, Draft, instant};
+use super::admit::{Desk, Draft, MAX_LIST_DEPTH, instant, kind_of_number, status_of_number};
 use super::problems::Code;
 use super::scalar;
 use crate::conventions::Resource;
-use crate::conventions::raw::{Attribute, RawEvent, Status, Value};
+use crate::conventions::raw::{Attribute, RawEvent, Value};
 use crate::otlp::fields::{
     ArrayField, EventField, KeyValueField, ResourceField, ResourceSpansField, ScopeSpansField,
     SpanField, StatusField, TracesField, ValueField,
 };
 use crate::otlp::shape::{self, Signal};
 use crate::otlp::wire::{self, Fields, Message, WireError};
-use crate::span::Kind;
 
 type Result<T> = std::result::Result<T, WireError>;
 
-/// Lists within lists beyond this are `Other`: no convention looks so deep.
-const MAX_LIST_DEPTH: usize = 4;
-
-/// Reads a record that holds one message, or a part of one between top-level fields.
+/// Reads a record that holds one message, or a part of one between top-level fields; where it is
+/// cut off, the spans before the cut.
 pub(crate) fn read(bytes: &[u8], desk: &mut Desk<'_>) {
     let mut reader = Reader { desk };
     let mut signals = Vec::new();
-    let mut fields = Fields::new(Message { bytes, at: 0 });
+    let mut fields = Fields::with_part(Message { bytes, at: 0 });
+    let mut offset = 0;
     loop {
-        let offset = fields.position();
+        // The error behind a part is told where the part begins.
+        if fields.position() < bytes.len() {
+            offset = fields.position();
+        }
         let outcome = match fields.next() {
             None => break,
             Some(Ok((number, wire::Value::Bytes(entry))))
@@ -59,17 +60,22 @@ struct Reader<'d, 'w> {
 impl Reader<'_, '_> {
     /// The spans of one resource, which may stand behind them.
     fn resource_spans(&mut self, message: Message<'_>) -> Result<()> {
-        let mut attributes = Vec::new();
+        let mut attributes = None;
         for field in Fields::new(message) {
-            let (number, value) = field?;
+            let (number, value) = match field {
+                Ok(field) => field,
+                // Spans before the cut are read if it is known whose they are.
+                Err(_) if attributes.is_some() => break,
+                Err(error) => return Err(error),
+            };
             if ResourceSpansField::from_number(number) == Some(ResourceSpansField::Resource)
                 && let Some(message) = self.message(value, message.at)
             {
-                self.resource(message, &mut attributes)?;
+                self.resource(message, attributes.get_or_insert_default())?;
             }
         }
-        let resource = self.desk.resource(&attributes);
-        for field in Fields::new(message) {
+        let resource = self.desk.resource(&attributes.unwrap_or_default());
+        for field in Fields::with_part(message) {
             let (number, value) = field?;
             if let Some(ResourceSpansField::ScopeSpans | ResourceSpansField::LibrarySpans) =
                 ResourceSpansField::from_number(number)
@@ -143,11 +149,10 @@ impl Reader<'_, '_> {
             (SpanField::ParentSpanId, wire::Value::Bytes(id)) => {
                 draft.set_parent_id(Some(scalar::span_id_of(id.bytes)));
             }
-            (SpanField::TraceState, wire::Value::Bytes(text)) => {
-                draft.raw.trace_state = self.text(text);
-            }
             (SpanField::Name, wire::Value::Bytes(text)) => draft.raw.name = self.text(text),
-            (SpanField::Kind, wire::Value::Varint(number)) => draft.raw.kind = kind(number),
+            (SpanField::Kind, wire::Value::Varint(number)) => {
+                draft.raw.kind = kind_of_number(number.cast_signed());
+            }
             (SpanField::Start, wire::Value::Fixed64(time)) => {
                 draft.set_start(i64::try_from(time).ok());
             }
@@ -169,7 +174,7 @@ impl Reader<'_, '_> {
     }
 
     fn event<'a>(&mut self, message: Message<'a>) -> Result<RawEvent<'a>> {
-        let mut event = RawEvent { name: Cow::Borrowed(""), time: None, attributes: Vec::new() };
+        let mut event = RawEvent::default();
         for field in Fields::new(message) {
             let (number, value) = field?;
             match (EventField::from_number(number), value) {
@@ -196,11 +201,7 @@ impl Reader<'_, '_> {
                     draft.raw.status_message = self.text(text);
                 }
                 (Some(StatusField::Code), wire::Value::Varint(code)) => {
-                    draft.raw.status = match code {
-                        1 => Status::Ok,
-                        2 => Status::Error,
-                        _ => Status::Unset,
-                    };
+                    draft.raw.status = status_of_number(code.cast_signed());
                 }
                 (Some(_), _) => self.desk.note(Code::FieldWrongType, message.at),
                 (None, _) => {}
@@ -287,15 +288,5 @@ impl Reader<'_, '_> {
         let is_mended = matches!(text, Cow::Owned(_));
         self.desk.note_many(Code::TextNotUtf8, u64::from(is_mended), message.at);
         text
-    }
-}
-
-fn kind(number: u64) -> Kind {
-    match number {
-        2 => Kind::Server,
-        3 => Kind::Client,
-        4 => Kind::Producer,
-        5 => Kind::Consumer,
-        _ => Kind::Internal,
     }
 }

@@ -55,12 +55,16 @@ problems! {
         "copy or download the file again";
     /// The last record stops early.
     RecordCutOff = "record-cut-off", Loss,
-        "a line, frame or document ends early; spans before the cut were read",
+        "a line, frame or message ends early; but for frames the spans before the cut were read",
         "the writer was stopped or was still writing: export again to get the rest";
     /// A compressed frame is broken.
     FrameDamaged = "frame-damaged", Loss,
         "a compressed frame cannot be decompressed and was skipped",
         "copy or download the file again";
+    /// A compressed frame is larger than we read.
+    FrameTooLarge = "frame-too-large", Loss,
+        "a compressed frame holds more than 1 GiB and was skipped",
+        "no exporter writes such frames: look at what wrote the file";
     /// A record cannot be decoded.
     RecordDamaged = "record-damaged", Loss,
         "a line, frame or document cannot be decoded from here on; spans before this were read",
@@ -139,8 +143,8 @@ impl Code {
     /// Whose trouble it is.
     pub const fn blame(self) -> Blame {
         match self {
-            // Real exports stay far below our limit, but it is ours.
-            Self::RecordTooDeep => Blame::Us,
+            // Real exports stay far below our limits, but they are ours.
+            Self::RecordTooDeep | Self::FrameTooLarge => Blame::Us,
             _ => Blame::Input,
         }
     }

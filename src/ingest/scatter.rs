@@ -4,26 +4,51 @@
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use rustc_hash::FxHashMap;
 
-use super::admit::Harvest;
 use crate::span::{Grant, Interner, Span, Spans, Sym, TraceId};
 
 /// How many partitions there are: enough to keep the cores of a big machine busy.
-pub(crate) const PARTITIONS: usize = 1 << PARTITION_BITS;
+const PARTITIONS: usize = 1 << PARTITION_BITS;
 const PARTITION_BITS: u32 = 6;
 
 /// The partition of a trace: the leading bits of its sort key.
-pub(crate) const fn partition_of(trace: TraceId) -> usize {
+const fn partition_of(trace: TraceId) -> usize {
     (trace.sort_key() >> (u128::BITS - PARTITION_BITS)) as usize
 }
 
-/// Puts together what the workers have gathered.
-pub(crate) fn gather(harvests: Vec<Harvest>) -> Vec<Spans> {
-    let mut strings = Vec::with_capacity(harvests.len());
+/// Spans by partition, as one worker puts them there.
+#[derive(Debug)]
+pub(crate) struct Scattered {
+    /// The strings behind the spans.
+    pub strings: Interner,
+    /// The spans of each partition.
+    partitions: Vec<Vec<Span>>,
+}
+
+impl Default for Scattered {
+    fn default() -> Self {
+        let partitions = std::iter::repeat_with(Vec::new).take(PARTITIONS).collect();
+        Self { strings: Interner::default(), partitions }
+    }
+}
+
+impl Scattered {
+    /// Puts a span into its partition; its strings are already here.
+    pub(crate) fn push(&mut self, span: Span) {
+        // Every number that the leading bits can be is that of a partition.
+        if let Some(partition) = self.partitions.get_mut(partition_of(span.trace_id)) {
+            partition.push(span);
+        }
+    }
+}
+
+/// Puts together what the workers have scattered.
+pub(crate) fn gather(workers: Vec<Scattered>) -> Vec<Spans> {
+    let mut strings = Vec::with_capacity(workers.len());
     let mut partitions: Vec<Vec<Vec<Span>>> =
         std::iter::repeat_with(Vec::new).take(PARTITIONS).collect();
-    for harvest in harvests {
-        strings.push(harvest.strings);
-        for (partition, rows) in partitions.iter_mut().zip(harvest.rows) {
+    for worker in workers {
+        strings.push(worker.strings);
+        for (partition, rows) in partitions.iter_mut().zip(worker.partitions) {
             partition.push(rows);
         }
     }

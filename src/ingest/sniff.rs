@@ -13,14 +13,22 @@ const LOOK_BYTES: usize = 1 << 20;
 /// How many times a value over several lines is looked for, and how many frames are looked at.
 const MAX_TRIES: usize = 16;
 
+/// A length of four bytes that claims so much is text: no text begins with a byte below a tab's.
+const TEXT_FRAME_BYTES: u32 = 8 << 24;
+
 /// The format of a stream that starts with `start`.
 pub(crate) fn sniff(start: &[u8]) -> Option<Format> {
     let start = start.get(..LOOK_BYTES).unwrap_or(start);
+    if start.trim_ascii_start().is_empty() {
+        return None;
+    }
     let unpacked = |framing, payload| Format { framing, payload, is_packed: false };
     if let Some((framing, payload)) = json(start) {
         return Some(unpacked(framing, payload));
     }
-    if let Some(format) = frames(start, Framing::FixedFrames) {
+    let is_text =
+        start.first_chunk().is_some_and(|len| TEXT_FRAME_BYTES <= u32::from_be_bytes(*len));
+    if !is_text && let Some(format) = frames(start, Framing::FixedFrames) {
         return Some(format);
     }
     if shape::looks_like_message(start) {
@@ -81,31 +89,42 @@ fn frames(start: &[u8], framing: Framing) -> Option<Format> {
         }
         match framing.cut(rest) {
             Cut::Whole { header, len } => {
-                if let Some(format) = frame(rest.get(header..len)?, framing) {
+                if let Some(format) = frame(rest.get(header..len)?, framing, true) {
                     return Some(format);
                 }
                 rest = rest.get(len..)?;
             }
             // A frame larger than what is looked at, or cut off.
-            Cut::Part => return frame(rest.get(framing.header_len(rest)..)?, framing),
+            Cut::Part => {
+                return frame(rest.get(framing.header_len(rest)..)?, framing, false);
+            }
             Cut::Damaged => return None,
         }
     }
     None
 }
 
-/// The format of a frame, of which the end may be missing.
-fn frame(content: &[u8], framing: Framing) -> Option<Format> {
+/// The format of a frame, of which the end may be missing unless it `is_whole`.
+fn frame(content: &[u8], framing: Framing, is_whole: bool) -> Option<Format> {
     let is_packed = Compression::of(content) == Compression::Zstd;
     let payload = if is_packed {
-        payload(&format::unpack(content).unwrap_or_else(|before| before))
+        let (content, trouble) = format::unpack(content, LOOK_BYTES);
+        payload(&content, trouble.is_none())
     } else {
-        payload(content)
+        payload(content, is_whole)
     };
     Some(Format { framing, payload: payload?, is_packed })
 }
 
-fn payload(content: &[u8]) -> Option<Payload> {
-    let of_json = Payload::of_json(&outline(content).outline);
+/// What a frame holds. JSON that ends before its frame or after it is text whose first byte was
+/// taken for a length.
+fn payload(content: &[u8], is_whole: bool) -> Option<Payload> {
+    let found = outline(content);
+    let behind = content.get(found.end..).unwrap_or_default();
+    let fills_frame = match found.error {
+        None => is_whole && behind.trim_ascii_start().is_empty(),
+        Some(error) => !is_whole && error == JsonError::CutOff,
+    };
+    let of_json = Payload::of_json(&found.outline).filter(|_| fills_frame);
     of_json.or_else(|| shape::looks_like_message(content).then_some(Payload::OtlpProtobuf))
 }

@@ -51,6 +51,11 @@ impl Framing {
         matches!(self, Self::Lines | Self::Documents)
     }
 
+    /// Whether records stand in frames that tell their length.
+    pub(crate) const fn is_framed(self) -> bool {
+        matches!(self, Self::FixedFrames | Self::VarintFrames)
+    }
+
     /// The record at the start of `bytes`, which are not empty.
     pub(crate) fn cut(self, bytes: &[u8]) -> Cut {
         match self {
@@ -323,8 +328,8 @@ impl<R: Read> Chunks<R> {
         let mut end = records.last().map_or(0, |bounds| bounds.end);
         let is_last = self.stream.ended || cut == Cut::Damaged;
         let has_rest = end < self.stream.buffer.len();
-        if is_last && has_rest && self.framing.is_text() {
-            // Whether the last line or document is whole is for its reader to say.
+        if is_last && has_rest && cut != Cut::Damaged && !self.framing.is_framed() {
+            // Whether the last line, document or message is whole is for its reader to say.
             let start = end;
             end = self.stream.buffer.len();
             records.push(Bounds { start, content: start, end });

@@ -65,8 +65,6 @@ message! {
         TraceId = 1, "traceId" | "trace_id";
         /// The span, 8 bytes.
         SpanId = 2, "spanId" | "span_id";
-        /// W3C tracestate.
-        TraceState = 3, "traceState" | "trace_state";
         /// The parent, 8 bytes or none.
         ParentSpanId = 4, "parentSpanId" | "parent_span_id";
         /// The name.

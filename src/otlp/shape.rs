@@ -89,8 +89,8 @@ fn is_resource_or_scope(number: u32, wire_type: u8, content: &[u8]) -> bool {
     }
 }
 
-/// What the records in a whole entry of a message (`ResourceSpans` and its like) are, by the first
-/// that tells.
+/// What the records in an entry of a message (`ResourceSpans` and its like) are, by the first that
+/// tells. The entry's end may be missing.
 pub fn signal(entry: &[u8]) -> Signal {
     messages(entry, 2)
         .flat_map(|scope| messages(scope, 2))
@@ -100,7 +100,7 @@ pub fn signal(entry: &[u8]) -> Signal {
 
 /// The messages in fields `wanted` of `bytes`, as far as they can be read.
 fn messages(bytes: &[u8], wanted: u32) -> impl Iterator<Item = &[u8]> {
-    let fields = Fields::new(Message { bytes, at: 0 }).map_while(Result::ok);
+    let fields = Fields::with_part(Message { bytes, at: 0 }).map_while(Result::ok);
     fields.filter_map(move |(number, value)| match value {
         Value::Bytes(message) if number == wanted => Some(message.bytes),
         _ => None,

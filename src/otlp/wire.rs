@@ -40,6 +40,10 @@ pub struct Fields<'a> {
     bytes: &'a [u8],
     at: usize,
     base: usize,
+    /// A field of bytes that is cut off is given as far as it goes, before the error.
+    gives_part: bool,
+    /// Such a field was given.
+    is_cut_off: bool,
 }
 
 /// More nested groups than any real message has.
@@ -48,7 +52,12 @@ const MAX_GROUP_DEPTH: usize = 32;
 impl<'a> Fields<'a> {
     /// The fields of `message`.
     pub const fn new(message: Message<'a>) -> Self {
-        Self { bytes: message.bytes, at: 0, base: message.at }
+        Self { bytes: message.bytes, at: 0, base: message.at, gives_part: false, is_cut_off: false }
+    }
+
+    /// The same; where the last is cut off, what there is of it comes before the error.
+    pub const fn with_part(message: Message<'a>) -> Self {
+        Self { gives_part: true, ..Self::new(message) }
     }
 
     /// How many bytes of the message were read.
@@ -87,6 +96,9 @@ impl<'a> Fields<'a> {
             2 => {
                 let len = usize::try_from(self.varint()?).map_err(|_| WireError::Damaged)?;
                 let at = self.base + self.at;
+                let left = self.bytes.len().saturating_sub(self.at);
+                self.is_cut_off = self.gives_part && left < len;
+                let len = if self.is_cut_off { left } else { len };
                 Ok(Value::Bytes(Message { bytes: self.take(len)?, at }))
             }
             3 => self.skip_group(number),
@@ -118,13 +130,14 @@ impl<'a> Iterator for Fields<'a> {
     /// The next field; after an error, nothing more.
     fn next(&mut self) -> Option<Self::Item> {
         if self.at >= self.bytes.len() {
-            return None;
+            return std::mem::take(&mut self.is_cut_off).then_some(Err(WireError::CutOff));
         }
         let field = self.tag().and_then(|(number, wire_type)| {
             self.value(number, wire_type).map(|value| (number, value))
         });
         if field.is_err() {
             self.at = self.bytes.len();
+            self.is_cut_off = false;
         }
         Some(field)
     }

@@ -55,15 +55,11 @@ impl Path<'_, '_> {
         }
         let index = ChildIndex::new(self.trace, i);
         while let Some(&last) = open.back() {
-            match index.covering(last) {
-                Some(child) => {
-                    let rest = self.pass_on(child, open);
-                    open = rest;
-                }
-                None => {
-                    open.pop_back();
-                    self.tell_stretch(i, &index, last);
-                }
+            if let Some(child) = index.covering(last) {
+                open = self.pass_on(child, open);
+            } else {
+                open.pop_back();
+                self.tell_stretch(i, &index, last);
             }
         }
     }
@@ -101,20 +97,16 @@ impl Path<'_, '_> {
             let done_at = done.map_or(from, |child| child.end.min(to));
             let next = if done_at == at { done } else { None };
             let across = || past_end.or_else(|| index.last_end_across(at));
-            let begin = match next.or_else(across) {
-                Some(child) => {
-                    // Up to where the next child ended, or where this one began.
-                    let floor = if next.is_some() { from } else { done_at };
-                    let begin = child.start.max(floor);
-                    self.open[child.span].push_front((begin, at));
-                    begin
-                }
-                None => {
-                    self.own(i, (done_at, at));
-                    done_at
-                }
-            };
-            at = begin;
+            if let Some(child) = next.or_else(across) {
+                // A child that runs across goes on until the next one ended, or it began itself.
+                let floor = if next.is_some() { from } else { done_at };
+                let begin = child.start.max(floor);
+                self.open[child.span].push_front((begin, at));
+                at = begin;
+            } else {
+                self.own(i, (done_at, at));
+                at = done_at;
+            }
         }
     }
 

@@ -1,7 +1,5 @@
 //! Calls that were tried again, or without enough left: attempt by attempt.
 
-use super::class::rest_of;
-use super::hops::call_keys;
 use super::model::{Cell, Column, Row, Table};
 use super::{Options, percentiles, words};
 use crate::distributions::{AttemptSummary, Call, ClassSummary};
@@ -14,20 +12,15 @@ type Entry<'a> = (&'a (Call, i32), &'a AttemptSummary);
 /// only repeat what is said of hops.
 pub(super) fn table(class: &ClassSummary, options: &Options) -> Option<Table> {
     let is_bounded = class.with_deadline() > 0;
-    let attempts = told(class);
-    let rest = rest_of(attempts.len(), options);
-    let row = |entry| row(entry, is_bounded);
-    let rows: Vec<Row> = attempts.into_iter().take(options.rows).map(row).collect();
     let title = if is_bounded { "Attempts, and what was left when each began" } else { "Attempts" };
-    (!rows.is_empty()).then(|| Table {
+    let table = Table {
         id: "attempts",
         title: title.to_owned(),
         head: "call",
         columns: columns(is_bounded),
-        rows,
-        rest,
         ..Table::default()
-    })
+    };
+    table.limited(told(class).into_iter().map(|entry| row(entry, is_bounded)), options.rows)
 }
 
 fn told(class: &ClassSummary) -> Vec<Entry<'_>> {
@@ -100,7 +93,7 @@ fn row(((call, ordinal), attempt): Entry<'_>, is_bounded: bool) -> Row {
     let own_keys = vec![("kinds", kinds), ("ordinal", ordinal.to_string())];
     Row {
         label: words::call(call),
-        keys: [call_keys(call), own_keys].concat(),
+        keys: [words::call_keys(call), own_keys].concat(),
         cells,
         ..Row::default()
     }

@@ -21,7 +21,7 @@ const LATE: [Measure; 5] = [
     Measure::ResidualWait,
 ];
 /// Grants that exceed what was left.
-const OVERGRANTS: [FindingCode; 2] = [FindingCode::TimeoutReset, FindingCode::Overgrant];
+pub(super) const OVERGRANTS: [FindingCode; 2] = [FindingCode::TimeoutReset, FindingCode::Overgrant];
 
 /// The section of a class.
 pub(super) fn section(name: &str, class: &ClassSummary, options: &Options) -> Section {
@@ -32,7 +32,7 @@ pub(super) fn section(name: &str, class: &ClassSummary, options: &Options) -> Se
         tried_again(class),
         blind_spots(class),
         Some(times(class)),
-        Some(spent(class, options)),
+        spent(class, options),
         budgets(class),
         hops::remaining(class, options),
         hops::entered(class, options),
@@ -64,7 +64,13 @@ fn headline(class: &ClassSummary) -> String {
     }
     let deadline = deadline_range(class).words("", false);
     let in_time = Cell::Share(class.completed_in_time, class.with_deadline()).words("", false);
-    format!("{requests} · deadline {deadline} ms · {in_time} completed in time")
+    if class.with_deadline() == class.requests {
+        return format!("{requests} · deadline {deadline} ms · {in_time} completed in time");
+    }
+    let bounded = text::count(class.with_deadline());
+    format!(
+        "{requests} · {bounded} with a deadline, {deadline} ms · {in_time} of those completed in time"
+    )
 }
 
 /// Counts on one line; those that are quiet are for machines.
@@ -73,15 +79,14 @@ fn line(
     column: Column,
     rows: impl Iterator<Item = Row>,
 ) -> Option<Table> {
-    let rows: Vec<Row> = rows.collect();
-    (!rows.is_empty()).then(|| Table {
+    let table = Table {
         id,
         title: title.to_owned(),
         layout: Layout::Line,
         columns: vec![column],
-        rows,
         ..Table::default()
-    })
+    };
+    table.with_all(rows.collect())
 }
 
 fn shares<'a, N: Copy + 'a>(
@@ -197,7 +202,7 @@ impl Basis {
 }
 
 /// Where the time from origin to root end went. A request without a segment spent nothing there.
-fn spent(class: &ClassSummary, options: &Options) -> Table {
+fn spent(class: &ClassSummary, options: &Options) -> Option<Table> {
     let basis = Basis::of(class);
     let n = usize::try_from(class.requests).unwrap_or(usize::MAX);
     let side = percentiles::side_of(Measure::Elapsed);
@@ -206,7 +211,6 @@ fn spent(class: &ClassSummary, options: &Options) -> Table {
     spent.sort_by(|(sum, key, _), (other, other_key, _)| {
         other.cmp(sum).then_with(|| key.cmp(other_key))
     });
-    let rest = rest_of(spent.len(), options);
     let row = |(sum, (service, category), sample): (i128, &(Name, Category), &Sample)| {
         let category = category.name().to_owned();
         let mut cells = vec![Cell::Text(category.clone()), Cell::TimeShare(sum, basis.whole_ns)];
@@ -220,15 +224,14 @@ fn spent(class: &ClassSummary, options: &Options) -> Table {
     };
     let mut columns = vec![Column::name("on"), Column::new(basis.head, basis.measure, "")];
     columns.extend(percentiles::columns(side, "spent_ns", n).into_iter().skip(1));
-    Table {
+    let table = Table {
         id: "spent",
         title: basis.title.to_owned(),
         head: "service",
         columns,
-        rows: spent.into_iter().take(options.rows).map(row).collect(),
-        rest,
         ..Table::default()
-    }
+    };
+    table.limited(spent.into_iter().map(row), options.rows)
 }
 
 /// Late and residual work: how many requests have any, how much it is.
@@ -285,13 +288,7 @@ fn findings(
         let rank = |finding: &FindingSummary| (finding.wasted_ns, finding.findings);
         rank(other).cmp(&rank(finding)).then_with(|| key.cmp(other_key))
     });
-    let rest = rest_of(found.len(), options);
-    let rows: Vec<Row> = found
-        .into_iter()
-        .take(options.rows)
-        .map(|((code, place), finding)| finding_row(*code, place.as_ref(), finding))
-        .collect();
-    (!rows.is_empty()).then(|| Table {
+    let table = Table {
         id,
         title: title.to_owned(),
         head: "finding",
@@ -303,10 +300,12 @@ fn findings(
             Column::new("wasted", "wasted_ns", "sum"),
             Column::prose("meaning"),
         ],
-        rows,
-        rest,
         ..Table::default()
-    })
+    };
+    let row = |((code, place), finding): (&(FindingCode, Option<Place>), &FindingSummary)| {
+        finding_row(*code, place.as_ref(), finding)
+    };
+    table.limited(found.into_iter().map(row), options.rows)
 }
 
 fn finding_row(code: FindingCode, place: Option<&Place>, finding: &FindingSummary) -> Row {
@@ -321,13 +320,7 @@ fn finding_row(code: FindingCode, place: Option<&Place>, finding: &FindingSummar
         wasted,
         Cell::Text(words::finding(code).to_owned()),
     ];
-    let keys = place.map(hops::keys).unwrap_or_default();
+    let keys = place.map(words::place_keys).unwrap_or_default();
     let row = Row::new("code", code.name(), cells);
     Row { keys: [row.keys, keys].concat(), ..row }
-}
-
-/// How many rows are left out, in words.
-pub(super) fn rest_of(rows: usize, options: &Options) -> Option<String> {
-    let left_out = rows.saturating_sub(options.rows) as u64;
-    (left_out > 0).then(|| format!("and {} more", text::count(left_out)))
 }

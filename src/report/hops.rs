@@ -3,28 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::class::rest_of;
 use super::model::{Cell, Column, Row, Table};
 use super::{Options, percentiles, words};
-use crate::distributions::{Call, ClassSummary, HopSummary, Name, Place, Sample};
+use crate::distributions::{ClassSummary, HopSummary, Place, Sample};
 use crate::stats::Quantile;
 use crate::tables::Verdict;
 use crate::units::Nanos;
-
-/// What tells a place from others, for machines.
-pub(super) fn keys(place: &Place) -> Vec<(&'static str, String)> {
-    [call_keys(&place.call), vec![("depth", place.depth.to_string())]].concat()
-}
-
-/// What tells a call from others, for machines.
-pub(super) fn call_keys(call: &Call) -> Vec<(&'static str, String)> {
-    let name = |name: &Option<Name>| name.as_deref().unwrap_or("").to_owned();
-    vec![
-        ("caller", name(&call.caller)),
-        ("callee", name(&call.callee)),
-        ("operation", call.operation.to_string()),
-    ]
-}
 
 /// How deep a place stands in a tree, the place, and its hops.
 type Ordered<'a> = (usize, &'a Place, &'a HopSummary);
@@ -107,25 +91,23 @@ fn on_the_path(class: &ClassSummary, told: &Told, options: &Options) -> Option<T
     let side = percentiles::side_of_hops(told.column);
     let mut places = in_path_order(class);
     places.retain(|(_, place, hop)| place.depth > 0 && !(told.sample)(hop).is_empty());
-    let rest = rest_of(places.len(), options);
     let row = |(level, place, hop): (usize, &Place, &HopSummary)| Row {
         label: words::callee(&place.call),
         level: level.saturating_sub(1),
-        keys: keys(place),
+        keys: words::place_keys(place),
         cells: percentiles::cells(side, &(told.sample)(hop).sorted()),
         ..Row::default()
     };
     let largest = percentiles::largest(places.iter().map(|(_, _, hop)| (told.sample)(hop)));
-    let rows: Vec<Row> = busiest(places, options.rows).into_iter().map(row).collect();
-    (!rows.is_empty()).then(|| Table {
+    let table = Table {
         id: told.id,
         title: told.title.to_owned(),
         head: "hop",
         columns: percentiles::columns(side, told.measure, largest),
-        rows,
-        rest,
         ..Table::default()
-    })
+    };
+    let all = places.len();
+    table.with_some_of(all, busiest(places, options.rows).into_iter().map(row).collect())
 }
 
 /// Those of the most hops, in the order in which they stand.
@@ -153,22 +135,20 @@ pub(super) fn queues(class: &ClassSummary, options: &Options) -> Option<Table> {
     });
     let side = percentiles::side_of_hops("queue_ns");
     let largest = percentiles::largest(queued.iter().map(|(_, hop)| &hop.queue));
-    let rest = rest_of(queued.len(), options);
     let row = |(place, hop): (&Place, &HopSummary)| Row {
         label: words::call(&place.call),
-        keys: keys(place),
+        keys: words::place_keys(place),
         cells: percentiles::cells(side, &hop.queue.sorted()),
         ..Row::default()
     };
-    (!queued.is_empty()).then(|| Table {
+    let table = Table {
         id: "queues",
         title: "Time in queues, by hop".to_owned(),
         head: "hop",
         columns: percentiles::columns(side, "queue_ns", largest),
-        rows: queued.into_iter().take(options.rows).map(row).collect(),
-        rest,
         ..Table::default()
-    })
+    };
+    table.limited(queued.into_iter().map(row), options.rows)
 }
 
 /// What hops below the origin were given, compared with what was left: a column for each verdict
@@ -181,7 +161,7 @@ pub(super) fn grants(class: &ClassSummary, options: &Options) -> Option<Table> {
     let verdicts: Vec<Verdict> = Verdict::ALL.iter().copied().filter(occurs).collect();
     let mut columns = vec![Column::new("n", "hops", "")];
     columns.extend(verdicts.iter().map(|verdict| {
-        let column = Column::new(&verdict.name().replace('_', " "), verdict.name(), "");
+        let column = Column::new(&verdict.name().replace('_', " "), verdict.name(), "").part();
         match verdict {
             Verdict::Reset | Verdict::Overgrant => column,
             Verdict::ReserveInvading | Verdict::Expired | Verdict::Undeclared => column.ranked(1),
@@ -189,24 +169,22 @@ pub(super) fn grants(class: &ClassSummary, options: &Options) -> Option<Table> {
             _ => column.ranked(3),
         }
     }));
-    let rest = rest_of(granted.len(), options);
     let row = |(_, place, hop): Ordered<'_>| Row {
         label: words::call(&place.call),
-        keys: keys(place),
+        keys: words::place_keys(place),
         cells: std::iter::once(hop.hops)
             .chain(verdicts.iter().map(|&verdict| count(hop, verdict)))
             .map(Cell::Count)
             .collect(),
         ..Row::default()
     };
-    let rows: Vec<Row> = busiest(granted.clone(), options.rows).into_iter().map(row).collect();
-    (!rows.is_empty()).then(|| Table {
+    let table = Table {
         id: "grants",
         title: "Time given to hops, compared with what was left".to_owned(),
         head: "hop",
         columns,
-        rows,
-        rest,
         ..Table::default()
-    })
+    };
+    let all = granted.len();
+    table.with_some_of(all, busiest(granted, options.rows).into_iter().map(row).collect())
 }

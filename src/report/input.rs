@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::class::rest_of;
 use super::model::{Block, Cell, Column, Row, Section, Table};
-use super::{Options, Problem, RunFacts, text, words};
+use super::{Options, RunFacts, problems, text, words};
 use crate::distributions::{ClassSummary, Name, Summary};
-use crate::tables::{BlindSpot, Severity};
+use crate::tables::BlindSpot;
 
 /// The section.
 pub(super) fn section(summary: &Summary, facts: &RunFacts, options: &Options) -> Section {
@@ -15,18 +14,9 @@ pub(super) fn section(summary: &Summary, facts: &RunFacts, options: &Options) ->
         edges(summary, options),
         Some(coverage(summary, facts)),
         blind_spots(summary, facts),
-        problems(facts, options),
     ];
     let mut blocks: Vec<Block> = tables.into_iter().flatten().map(Block::Table).collect();
-    let help: BTreeMap<&str, &Problem> =
-        facts.problems.iter().rev().map(|problem| (problem.code.as_str(), problem)).collect();
-    let advice = |problem: &Problem| {
-        Block::Note(format!("{}: {}; {}", problem.code, problem.message, problem.help))
-    };
-    blocks.extend(help.into_values().take(options.rows).map(advice));
-    if facts.problems.is_empty() {
-        blocks.push(Block::Note("No problems in the input.".to_owned()));
-    }
+    blocks.extend(problems::blocks(&facts.problems, facts.files, options.rows));
     Section { title: "What this rests on".to_owned(), class: None, blocks }
 }
 
@@ -76,7 +66,6 @@ fn edges(summary: &Summary, options: &Options) -> Option<Table> {
         other.cmp(calls).then_with(|| key.cmp(other_key))
     });
     let requests = requests(summary);
-    let rest = rest_of(edges.len(), options);
     let row = |((caller, callee), &calls): (&(_, _), &u64)| {
         let (caller, callee): (&Name, &Name) = (caller, callee);
         let label = format!("{} → {}", words::named(Some(caller)), words::named(Some(callee)));
@@ -88,7 +77,7 @@ fn edges(summary: &Summary, options: &Options) -> Option<Table> {
             ..Row::default()
         }
     };
-    (!edges.is_empty()).then(|| Table {
+    let table = Table {
         id: "edges",
         title: "Calls between services".to_owned(),
         head: "edge",
@@ -96,10 +85,9 @@ fn edges(summary: &Summary, options: &Options) -> Option<Table> {
             Column::new("calls", "calls", ""),
             Column::new("per request", "calls_per_request", ""),
         ],
-        rows: edges.into_iter().take(options.rows).map(row).collect(),
-        rest,
         ..Table::default()
-    })
+    };
+    table.limited(edges.into_iter().map(row), options.rows)
 }
 
 fn coverage(summary: &Summary, facts: &RunFacts) -> Table {
@@ -179,7 +167,7 @@ fn blind_spots(summary: &Summary, facts: &RunFacts) -> Option<Table> {
     if touching > 0 {
         rows.push(row("window_edge", touching, "at the window's edge; may be cut off"));
     }
-    (!rows.is_empty()).then(|| Table {
+    let table = Table {
         id: "all_blind_spots",
         title: "Blind spots: what the traces cannot tell".to_owned(),
         head: "blind spot",
@@ -188,46 +176,7 @@ fn blind_spots(summary: &Summary, facts: &RunFacts) -> Option<Table> {
             Column::new("share", "share", ""),
             Column::prose("meaning"),
         ],
-        rows,
         ..Table::default()
-    })
-}
-
-fn problems(facts: &RunFacts, options: &Options) -> Option<Table> {
-    let mut problems: Vec<&Problem> = facts.problems.iter().collect();
-    // What was lost comes first, then what is most frequent.
-    problems.sort_by(|one, other| {
-        let rank = |problem: &Problem| (problem.severity == Severity::Loss, problem.count);
-        rank(other).cmp(&rank(one)).then_with(|| one.cmp(other))
-    });
-    let rest = rest_of(problems.len(), options);
-    let row = |problem: &Problem| Row {
-        label: problem.code.clone(),
-        keys: vec![
-            ("code", problem.code.clone()),
-            ("severity", problem.severity.name().to_owned()),
-            ("file", problem.file.clone()),
-            ("message", problem.message.clone()),
-            ("help", problem.help.clone()),
-        ],
-        cells: vec![
-            Cell::Text(problem.severity.name().to_owned()),
-            Cell::Count(problem.count),
-            Cell::Text(problem.file.clone()),
-        ],
-        ..Row::default()
     };
-    (!problems.is_empty()).then(|| Table {
-        id: "problems",
-        title: "Problems in the input".to_owned(),
-        head: "problem",
-        columns: vec![
-            Column::name("severity"),
-            Column::new("count", "count", ""),
-            Column::name("file"),
-        ],
-        rows: problems.into_iter().take(options.rows).map(row).collect(),
-        rest,
-        ..Table::default()
-    })
+    table.with_all(rows)
 }

@@ -1,7 +1,7 @@
 //! What files hold, for people: the text of `dwindle inspect`.
 
 use super::model::{Block, Cell, Column, Report, Row, Section, Table};
-use super::text;
+use super::{Problem, problems, text, words};
 use crate::ingest::{Compression, FileInspection};
 
 /// A section for all files together, and one for each.
@@ -12,15 +12,20 @@ pub fn inspection(files: &[FileInspection], version: &str) -> Report {
 }
 
 fn together(files: &[FileInspection]) -> Section {
-    let sum = |part: fn(&FileInspection) -> u64| text::count(files.iter().map(part).sum());
+    let sum = |part: fn(&FileInspection) -> u64| files.iter().map(part).sum();
     let note = format!(
-        "{}: {} spans, of which {} were admitted and {} rejected.",
+        "{}: {}, of which {} admitted and {} rejected.",
         text::counted(files.len() as u64, "file"),
-        sum(|file| file.facts.spans_read),
-        sum(|file| file.facts.spans_admitted),
-        sum(|file| file.facts.spans_rejected),
+        text::counted(sum(|file| file.facts.spans_read), "span"),
+        text::count(sum(|file| file.facts.spans_admitted)),
+        text::count(sum(|file| file.facts.spans_rejected)),
     );
-    Section { title: "All files".to_owned(), class: None, blocks: vec![Block::Note(note)] }
+    let mut blocks = vec![Block::Note(note)];
+    if files.len() > 1 {
+        let alone = "Each file is looked at alone: what one lacks another may hold.";
+        blocks.push(Block::Note(alone.to_owned()));
+    }
+    Section { title: "All files".to_owned(), class: None, blocks }
 }
 
 fn of_file(file: &FileInspection) -> Section {
@@ -30,20 +35,45 @@ fn of_file(file: &FileInspection) -> Section {
         blocks.push(Block::Note(format!("services: {}", file.services.join(", "))));
     }
     blocks.extend(keys(file).map(Block::Table));
-    blocks.extend(problems(file).map(Block::Table));
-    for row in &file.problems {
-        let text = |sym| file.problem_strings.get(sym);
-        let (code, message, help) = (text(row.code), text(row.message), text(row.help));
-        blocks.push(Block::Note(format!("{code}: {message}; {help}")));
+    let strings = &file.problem_strings;
+    let problems: Vec<Problem> =
+        file.problems.iter().map(|row| Problem::from_row(row, strings)).collect();
+    blocks.extend(problems::blocks(&problems, 1, usize::MAX));
+    let missing = missing(file);
+    if missing.is_empty() {
+        blocks.push(note("Nothing is missing for deadlines to be known."));
+    } else {
+        blocks.push(note("What is missing for deadlines to be known:"));
+        blocks.push(Block::List(missing));
     }
-    let missing = file.missing();
-    blocks.push(note(""));
-    blocks.push(note(match missing.as_slice() {
-        [] => "Nothing is missing for deadlines to be known.",
-        _ => "What is missing for deadlines to be known:",
-    }));
-    blocks.extend(missing.iter().map(|sentence| Block::Note(format!("- {sentence}"))));
     Section { title: file.facts.path.clone(), class: None, blocks }
+}
+
+/// What is missing for the deadlines of a file's requests to be known, in sentences; empty where
+/// nothing is.
+pub fn missing(file: &FileInspection) -> Vec<String> {
+    let evidence = &file.evidence;
+    if file.facts.spans_admitted == 0 {
+        return vec!["there is no span to say anything".to_owned()];
+    }
+    let some_of = |count: u64, what: &str| {
+        let spans = text::counted(file.facts.spans_admitted, "span");
+        format!("{} of {spans} {what}", text::count(count))
+    };
+    let sentences = [
+        (evidence.grants == 0).then(|| format!("{}{}", words::NO_GRANT, words::SET_ONE)),
+        (evidence.grants > 0 && evidence.root_grants == 0).then(|| {
+            let what = "say how much time was given, but no root span does: ";
+            some_of(evidence.grants, what) + words::SET_ONE
+        }),
+        (file.roots == 0).then(|| words::NO_ROOT.to_owned()),
+        (file.orphans > 0).then(|| some_of(file.orphans, words::ORPHANS)),
+        (file.no_service > 0).then(|| some_of(file.no_service, words::NO_SERVICE)),
+        (evidence.allowances == 0).then(|| words::NO_ALLOWANCE.to_owned()),
+        (evidence.ordinals == 0).then(|| words::NO_ORDINAL.to_owned()),
+        (evidence.queued == 0).then(|| words::NO_QUEUE.to_owned()),
+    ];
+    sentences.into_iter().flatten().collect()
 }
 
 fn facts(file: &FileInspection) -> Table {
@@ -89,8 +119,7 @@ fn keys(file: &FileInspection) -> Option<Table> {
         ];
         Row::new("key", key, cells)
     };
-    let rows: Vec<Row> = file.facts.seen.keys.iter().map(row).collect();
-    (!rows.is_empty()).then(|| Table {
+    let table = Table {
         id: "keys",
         title: "Convention keys met".to_owned(),
         head: "key",
@@ -99,37 +128,7 @@ fn keys(file: &FileInspection) -> Option<Table> {
             Column::new("met", "met", ""),
             Column::new("not parsed", "unparsed", ""),
         ],
-        rows,
         ..Table::default()
-    })
-}
-
-fn problems(file: &FileInspection) -> Option<Table> {
-    let place = |place: Option<i64>| {
-        place.and_then(|place| u64::try_from(place).ok()).map_or(Cell::Absent, Cell::Count)
     };
-    let row = |row: &crate::tables::ProblemRow| {
-        let cells = vec![
-            Cell::Text(row.severity.name().to_owned()),
-            Cell::Count(u64::try_from(row.count).unwrap_or(0)),
-            place(row.byte),
-            place(row.line),
-            place(row.record),
-        ];
-        Row::new("code", file.problem_strings.get(row.code), cells)
-    };
-    (!file.problems.is_empty()).then(|| Table {
-        id: "problems",
-        title: "Problems, and where the first of each is".to_owned(),
-        head: "problem",
-        columns: vec![
-            Column::name("severity"),
-            Column::new("count", "count", ""),
-            Column::new("byte", "byte", "").ranked(1),
-            Column::new("line", "line", "").ranked(3),
-            Column::new("record", "record", "").ranked(2),
-        ],
-        rows: file.problems.iter().map(row).collect(),
-        ..Table::default()
-    })
+    table.with_all(file.facts.seen.keys.iter().map(row).collect())
 }

@@ -81,12 +81,13 @@ pub(super) fn render(report: &Report) -> String {
 }
 
 fn section(section: &Section) -> Value {
-    let notes: Vec<&str> = section
+    let notes: Vec<&String> = section
         .blocks
         .iter()
-        .filter_map(|block| match block {
-            Block::Note(note) => Some(note.as_str()),
-            Block::Commands(_) | Block::Table(_) => None,
+        .flat_map(|block| match block {
+            Block::Note(note) => std::slice::from_ref(note),
+            Block::List(points) => points,
+            Block::Commands(_) | Block::Table(_) => &[],
         })
         .collect();
     let tables: Vec<Value> = section
@@ -94,7 +95,7 @@ fn section(section: &Section) -> Value {
         .iter()
         .filter_map(|block| match block {
             Block::Table(table) => Some(self::table(table)),
-            Block::Note(_) | Block::Commands(_) => None,
+            Block::Note(_) | Block::List(_) | Block::Commands(_) => None,
         })
         .collect();
     json!({"title": section.title, "class": section.class, "notes": notes, "tables": tables})

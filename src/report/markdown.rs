@@ -12,6 +12,9 @@ pub(super) fn render(report: &Report) -> String {
             lines.push(String::new());
             match block {
                 Block::Note(note) => lines.push(escape(note)),
+                Block::List(points) => {
+                    lines.extend(points.iter().map(|point| format!("- {}", escape(point))));
+                }
                 Block::Commands(commands) => {
                     let commands = commands.iter().map(|&command| command.to_owned());
                     let fence = |mark: &str| std::iter::once(mark.to_owned());

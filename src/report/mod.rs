@@ -12,6 +12,7 @@ mod markdown;
 pub mod model;
 mod overview;
 mod percentiles;
+mod problems;
 mod terminal;
 mod text;
 mod words;
@@ -21,7 +22,7 @@ use crate::names::names;
 use crate::span::Interner;
 use crate::tables::{ProblemRow, Severity};
 use crate::units::UnixNanos;
-pub use inspection::inspection;
+pub use inspection::{inspection, missing};
 pub use model::Report;
 
 /// Version of the JSON and CSV forms. It changes when a name or a meaning does.
@@ -100,6 +101,12 @@ pub struct Problem {
     pub count: u64,
     /// The file.
     pub file: String,
+    /// Where the first is: bytes from 0 of the file as decompressed.
+    pub byte: Option<u64>,
+    /// Its line, from 1.
+    pub line: Option<u64>,
+    /// Its record, from 0.
+    pub record: Option<u64>,
     /// What is wrong.
     pub message: String,
     /// What to do about it.
@@ -110,11 +117,15 @@ impl Problem {
     /// The problem of a row of the table `problems`.
     pub fn from_row(row: &ProblemRow, strings: &Interner) -> Self {
         let text = |sym| strings.get(sym).to_owned();
+        let place = |place: Option<i64>| place.and_then(|place| u64::try_from(place).ok());
         Self {
             severity: row.severity,
             code: text(row.code),
             count: u64::try_from(row.count).unwrap_or(0),
             file: text(row.file),
+            byte: place(row.byte),
+            line: place(row.line),
+            record: place(row.record),
             message: text(row.message),
             help: text(row.help),
         }

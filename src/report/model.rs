@@ -31,6 +31,8 @@ pub struct Section {
 pub enum Block {
     /// Prose.
     Note(String),
+    /// Prose, point by point.
+    List(Vec<String>),
     /// What to type or write into a file.
     Commands(&'static [&'static str]),
     /// Numbers.
@@ -92,6 +94,8 @@ pub struct Column {
     pub kind: Kind,
     /// The intervals stand elsewhere too, and may be left out where it is narrow.
     pub is_brief: bool,
+    /// Its counts are parts of a whole: where such columns go they are told together.
+    pub is_part: bool,
 }
 
 /// A row of a table.
@@ -146,6 +150,25 @@ pub enum Cell {
 }
 
 impl Table {
+    /// The same with the first rows, at most so many, and how many more there are; `None` without
+    /// any.
+    pub fn limited(self, rows: impl ExactSizeIterator<Item = Row>, most: usize) -> Option<Self> {
+        let all = rows.len();
+        self.with_some_of(all, rows.take(most).collect())
+    }
+
+    /// The same with `rows`; `None` without any.
+    pub fn with_all(self, rows: Vec<Row>) -> Option<Self> {
+        self.with_some_of(rows.len(), rows)
+    }
+
+    /// The same with `rows`, which were chosen of so many; `None` without any.
+    pub fn with_some_of(self, all: usize, rows: Vec<Row>) -> Option<Self> {
+        let left_out = all.saturating_sub(rows.len()) as u64;
+        let rest = (left_out > 0).then(|| format!("and {} more", text::count(left_out)));
+        (!rows.is_empty()).then_some(Self { rows, rest, ..self })
+    }
+
     /// All rows on one line, after the title: labels and cells. `None` if nobody would read it.
     pub fn in_one_line(&self) -> Option<String> {
         let words = |row: &Row| {
@@ -170,6 +193,7 @@ impl Column {
             rank: 0,
             kind: Kind::Number,
             is_brief: false,
+            is_part: false,
         }
     }
 
@@ -193,6 +217,12 @@ impl Column {
     #[must_use]
     pub fn brief(self) -> Self {
         Self { is_brief: true, ..self }
+    }
+
+    /// The same, as a part of a whole.
+    #[must_use]
+    pub fn part(self) -> Self {
+        Self { is_part: true, ..self }
     }
 
     /// Whether people see it.
@@ -256,11 +286,8 @@ impl Cell {
 fn estimate_words(estimate: &Estimate, with_interval: bool) -> String {
     let millis = |length: Nanos| text::millis(i128::from(length.as_nanos()));
     let end = |length: Option<Nanos>| length.map_or_else(|| text::ABSENT.to_owned(), millis);
-    let value = millis(estimate.value);
-    let is_a_point = estimate.lo == Some(estimate.value) && estimate.hi == estimate.lo;
-    if with_interval && !is_a_point {
-        format!("{value} [{}, {}]", end(estimate.lo), end(estimate.hi))
-    } else {
-        value
-    }
+    let (value, lo, hi) = (millis(estimate.value), end(estimate.lo), end(estimate.hi));
+    // A point as far as the digits tell.
+    let is_a_point = lo == value && hi == value;
+    if with_interval && !is_a_point { format!("{value} [{lo}, {hi}]") } else { value }
 }

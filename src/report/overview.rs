@@ -1,15 +1,14 @@
 //! The first screen: what was read, how each request class fares, what wastes most.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::class::deadline_range;
+use super::class::{OVERGRANTS, deadline_range};
 use super::model::{Block, Cell, Column, Row, Section, Table};
 use super::{Options, RunFacts, percentiles, text, words};
-use crate::distributions::{Call, ClassSummary, HopSummary, Measure, Merge, Name, Place, Summary};
+use crate::distributions::{Call, ClassSummary, Measure, Merge, Name, Place, Sample, Summary};
 use crate::stats::Quantile;
 use crate::tables::{BadSide, FindingCode, Severity, TerminalOutcome};
-use crate::units::Nanos;
 
 /// How many inputs are named.
 const INPUTS: usize = 3;
@@ -66,7 +65,16 @@ pub(super) fn section(summary: &Summary, classes: &Classes<'_>, facts: &RunFacts
         blocks.push(Block::Commands(words::SET_A_DEADLINE));
     }
     if !bounded.is_empty() || with.0 > 0 {
-        blocks.push(Block::Table(table_with_deadline(&bounded, with)));
+        let mut all = bounded.iter().map(|(_, class)| *class).chain([&with.1]);
+        let is_partial = all.any(|class| class.with_deadline() < class.requests);
+        blocks.push(Block::Table(table_with_deadline(&bounded, with, is_partial)));
+        if is_partial {
+            blocks.push(Block::Note(
+                "Not every request of these classes has a deadline: in time, left and late are of \
+                 those that have one (bounded), elapsed of all."
+                    .to_owned(),
+            ));
+        }
     }
     if !unbounded.is_empty() || without.0 > 0 {
         blocks.push(Block::Table(table_without_deadline(&unbounded, without)));
@@ -119,7 +127,8 @@ fn listed(facts: &RunFacts) -> String {
 /// That spans were lost, where they were.
 fn losses(facts: &RunFacts) -> Option<String> {
     let lossy = facts.problems.iter().filter(|problem| problem.severity == Severity::Loss);
-    let count: u64 = lossy.map(|problem| problem.count).sum();
+    // Counts of a folder that somebody else wrote may be anything.
+    let count = lossy.fold(0, |sum: u64, problem| sum.saturating_add(problem.count));
     (count > 0 || facts.spans_rejected > 0).then(|| {
         format!(
             "Input was lost: {} of {} rejected, {} with loss; see \"Problems in the input\" below.",
@@ -138,7 +147,9 @@ fn class_rows<F>(
 where
     F: Fn(&ClassSummary) -> Vec<Cell>,
 {
-    let row = |(name, class): &(&Name, &ClassSummary)| Row::new("class", name, cells(class));
+    let row = |(name, class): &(&Name, &ClassSummary)| {
+        Row::new("class", name, cells(class)).labelled(words::named(Some(name)))
+    };
     let mut rows: Vec<Row> = classes.iter().map(row).collect();
     if rest.0 > 0 {
         let label = format!("({} more)", text::count(rest.0));
@@ -147,9 +158,19 @@ where
     rows
 }
 
-fn table_with_deadline(classes: &[(&Name, &ClassSummary)], rest: &(u64, ClassSummary)) -> Table {
+fn table_with_deadline(
+    classes: &[(&Name, &ClassSummary)],
+    rest: &(u64, ClassSummary),
+    is_partial: bool,
+) -> Table {
     let columns = vec![
         Column::new("n", "requests", ""),
+        // Where it is all of them people need not be told.
+        Column::new("bounded", "with_deadline", "").ranked(if is_partial {
+            0
+        } else {
+            Column::MACHINES
+        }),
         Column::new("deadline", "budget_at_origin_ns", "range"),
         Column::new("in time", "completed_before_deadline", ""),
         Column::new("p50", "elapsed_ns", "p50").ranked(5).brief(),
@@ -157,17 +178,17 @@ fn table_with_deadline(classes: &[(&Name, &ClassSummary)], rest: &(u64, ClassSum
         Column::new("left", "remaining_at_worst_hop_ns", "p1").brief(),
         Column::name("at hop").ranked(6),
         Column::new("late", "late_work_ns", "mean"),
-        Column::new("resets", "resets", ""),
+        Column::new("overgiven", "overgiven", ""),
     ];
     let cells = |class: &ClassSummary| {
         let elapsed = class.measure(Measure::Elapsed).sorted();
-        let worst = worst_hop(class);
-        let left = worst.map_or(Cell::Absent, |(_, hop)| {
-            percentiles::outermost(BadSide::Low, &hop.remaining_at_entry.sorted())
-        });
-        let place = worst.map_or(text::ABSENT.to_owned(), |(place, _)| words::callee(&place.call));
+        let (place, left) = tightest_hop(class).map_or_else(
+            || (text::ABSENT.to_owned(), Cell::Absent),
+            |(place, left)| (words::callee(&place.call), left),
+        );
         vec![
             Cell::Count(class.requests),
+            Cell::Share(class.with_deadline(), class.requests),
             deadline_range(class),
             Cell::Share(class.completed_in_time, class.with_deadline()),
             percentiles::percentile(&elapsed, Quantile::P50),
@@ -175,12 +196,12 @@ fn table_with_deadline(classes: &[(&Name, &ClassSummary)], rest: &(u64, ClassSum
             left,
             Cell::Text(place),
             mean(class, Measure::LateWork),
-            Cell::Count(resets(class)),
+            Cell::Count(overgiven(class)),
         ]
     };
     Table {
         id: "summary",
-        title: "With a deadline: elapsed, least left at a hop (p1), late work/request, resets"
+        title: "With a deadline: elapsed, least left (p1), late work/request, hops overgiven"
             .to_owned(),
         head: "class",
         columns,
@@ -231,54 +252,60 @@ pub(super) fn mean(class: &ClassSummary, measure: Measure) -> Cell {
     mean.map_or(Cell::Absent, Cell::TotalTime)
 }
 
-/// Hops that were given more than was left, though they knew better.
-fn resets(class: &ClassSummary) -> u64 {
-    let codes = [FindingCode::TimeoutReset, FindingCode::Overgrant];
-    let found = class.findings.iter().filter(|((code, _), _)| codes.contains(code));
+/// Hops that were given more than was left: the full timeout again, or otherwise.
+fn overgiven(class: &ClassSummary) -> u64 {
+    let found = class.findings.iter().filter(|((code, _), _)| OVERGRANTS.contains(code));
     found.map(|(_, finding)| finding.findings).sum()
 }
 
-/// The hop, below the origin, whose caller had least left at its first percentile.
-fn worst_hop(class: &ClassSummary) -> Option<(&Place, &HopSummary)> {
-    let below = class.hops.iter().filter(|(place, _)| place.depth > 0);
-    let least = |hop: &HopSummary| -> Option<Nanos> {
-        Some(hop.remaining_at_entry.sorted().quantile(Quantile::P1)?.value)
-    };
-    below
-        .filter_map(|entry| Some((least(entry.1)?, entry)))
-        .min_by_key(|(least, _)| *least)
-        .map(|(_, entry)| entry)
+/// The hop, below the origin, whose callers had least left in their worst percent, and how much.
+/// Only hops whose samples bound that percentile compete; where there is none, the busiest do, by
+/// the outermost percentile that they bound.
+fn tightest_hop(class: &ClassSummary) -> Option<(&Place, Cell)> {
+    let below: Vec<(&Place, &Sample)> = class
+        .hops
+        .iter()
+        .filter(|(place, _)| place.depth > 0)
+        .map(|(place, hop)| (place, &hop.remaining_at_entry))
+        .collect();
+    let busiest = percentiles::largest(below.iter().map(|(_, left)| *left));
+    let enough = busiest.min(Quantile::P1.least_sample());
+    let quantile = percentiles::outermost_bounded(BadSide::Low, enough);
+    let competing = below.into_iter().filter(|(_, left)| left.len() >= enough);
+    let told = competing.filter_map(|(place, left)| {
+        let left = left.sorted();
+        let least = left.quantile(quantile)?.value;
+        Some((least, place, percentiles::percentile(&left, quantile)))
+    });
+    told.min_by_key(|(least, ..)| *least).map(|(_, place, left)| (place, left))
 }
 
 /// Findings of one code at one call, whatever the class.
 #[derive(Default)]
-struct Waste {
+struct Waste<'a> {
     findings: u64,
-    classes: u64,
+    /// A class may have the call at several depths.
+    classes: BTreeSet<&'a str>,
     wasted_ns: i128,
     wasted_known: u64,
 }
 
 /// What wastes most, over all classes.
 fn worst(summary: &Summary) -> Option<Table> {
-    let mut wastes: BTreeMap<(FindingCode, Option<&Call>), Waste> = BTreeMap::new();
-    for class in summary.classes.values() {
+    let mut wastes: BTreeMap<(FindingCode, Option<&Call>), Waste<'_>> = BTreeMap::new();
+    for (name, class) in &summary.classes {
         for ((code, place), finding) in &class.findings {
             let call = place.as_ref().map(|place| &place.call);
             let waste = wastes.entry((*code, call)).or_default();
             waste.findings += finding.findings;
-            waste.classes += 1;
+            waste.classes.insert(name);
             waste.wasted_ns += finding.wasted_ns;
             waste.wasted_known += finding.wasted_known;
         }
     }
     let mut ranked: Vec<_> = wastes.into_iter().collect();
     ranked.sort_by_key(|(_, waste)| Reverse((waste.wasted_ns, waste.findings)));
-    let left_out = ranked.len().saturating_sub(WORST_ROWS);
-    ranked.truncate(WORST_ROWS);
-    let rows: Vec<Row> =
-        ranked.iter().map(|((code, call), waste)| waste_row(*code, *call, waste)).collect();
-    (!rows.is_empty()).then(|| Table {
+    let table = Table {
         id: "worst",
         title: "What wastes most, by late and residual work that it explains".to_owned(),
         head: "finding",
@@ -289,20 +316,22 @@ fn worst(summary: &Summary) -> Option<Table> {
             Column::new("wasted", "wasted_ns", "sum"),
             Column::prose("meaning"),
         ],
-        rows,
-        rest: (left_out > 0).then(|| format!("{left_out} more below, by class")),
         ..Table::default()
-    })
+    };
+    let rows = ranked.iter().map(|((code, call), waste)| waste_row(*code, *call, waste));
+    let table = table.limited(rows, WORST_ROWS)?;
+    let rest = table.rest.map(|rest| format!("{rest} below, by class"));
+    Some(Table { rest, ..table })
 }
 
-fn waste_row(code: FindingCode, call: Option<&Call>, waste: &Waste) -> Row {
+fn waste_row(code: FindingCode, call: Option<&Call>, waste: &Waste<'_>) -> Row {
     let place = call.map_or_else(|| text::ABSENT.to_owned(), words::call);
     let wasted =
         if waste.wasted_known > 0 { Cell::TotalTime(waste.wasted_ns) } else { Cell::Absent };
     let cells = vec![
         Cell::Text(place.clone()),
         Cell::Count(waste.findings),
-        Cell::Count(waste.classes),
+        Cell::Count(waste.classes.len() as u64),
         wasted,
         Cell::Text(words::finding(code).to_owned()),
     ];

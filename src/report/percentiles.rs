@@ -84,14 +84,19 @@ pub(super) fn percentile(values: &Sorted, quantile: Quantile) -> Cell {
     Cell::Percentile { quantile, estimate, n }
 }
 
-/// The outermost percentile of the customary ones that the sample bounds.
+/// The outermost of the customary percentiles that the sample bounds.
 pub(super) fn outermost(side: BadSide, values: &Sorted) -> Cell {
+    percentile(values, outermost_bounded(side, values.len()))
+}
+
+/// The outermost of the customary percentiles that `n` values bound; the median of too few.
+pub(super) fn outermost_bounded(side: BadSide, n: usize) -> Quantile {
     let customary = match side {
-        BadSide::High => [Quantile::P99, Quantile::P95, Quantile::P90, Quantile::P50],
-        BadSide::Low => [Quantile::P1, Quantile::P5, Quantile::P10, Quantile::P50],
+        BadSide::High => [Quantile::P99, Quantile::P95, Quantile::P90],
+        BadSide::Low => [Quantile::P1, Quantile::P5, Quantile::P10],
     };
-    let bounded = customary.into_iter().find(|quantile| values.len() >= quantile.least_sample());
-    percentile(values, bounded.unwrap_or(Quantile::P50))
+    let bounded = customary.into_iter().find(|quantile| n >= quantile.least_sample());
+    bounded.unwrap_or(Quantile::P50)
 }
 
 /// The largest sample of several.

@@ -15,6 +15,8 @@ const LEAST_NAME: usize = 8;
 const GAP: u16 = 2;
 /// How far a tree steps in, and how often at most.
 const INDENT: (usize, usize) = (2, 8);
+/// Before a point of a list.
+const POINT: &str = "- ";
 
 const BOLD: &str = "\u{1b}[1m";
 const PLAIN: &str = "\u{1b}[0m";
@@ -50,9 +52,17 @@ impl Page {
     }
 
     fn section(&self, out: &mut String, section: &Section) {
+        let is_grid =
+            |block: &Block| matches!(block, Block::Table(table) if table.layout == Layout::Grid);
+        let mut wants_air = false;
         for block in &section.blocks {
+            if is_grid(block) || wants_air {
+                out.push('\n');
+            }
+            wants_air = is_grid(block) || matches!(block, Block::List(_));
             match block {
                 Block::Note(note) => push_wrapped(out, note, self.room),
+                Block::List(points) => points.iter().for_each(|point| self.point(out, point)),
                 Block::Commands(commands) => {
                     for line in *commands {
                         push_line(out, &shorten(&format!("  {line}"), self.room));
@@ -73,8 +83,15 @@ impl Page {
         }
     }
 
+    fn point(&self, out: &mut String, point: &str) {
+        let lines = wrap(&visible(point), self.room - width(POINT));
+        for (index, line) in lines.iter().enumerate() {
+            let mark = if index == 0 { POINT } else { "" };
+            push_line(out, &format!("{mark:indent$}{line}", indent = width(POINT)));
+        }
+    }
+
     fn grid(&self, out: &mut String, table: &Table) {
-        out.push('\n');
         push_line(out, &self.strong(&shorten(&visible(&table.title), self.room)));
         let grid = Grid::fit(table, self.room);
         for (index, line) in grid.draw().lines().enumerate() {
@@ -143,7 +160,31 @@ impl Grid {
             std::iter::once(label(row)).chain(cells).collect()
         }));
         let kinds = kept.iter().map(|(_, column)| column.kind);
-        Self { columns: std::iter::once(Kind::Name).chain(kinds).collect(), lines }
+        let mut grid = Self { columns: std::iter::once(Kind::Name).chain(kinds).collect(), lines };
+        grid.tell_together(table, kept);
+        grid
+    }
+
+    /// Adds what is in those parts of a whole that were not kept, so that a row still sums up.
+    fn tell_together(&mut self, table: &Table, kept: &[(usize, &Column)]) {
+        let is_gone = |index: &usize| kept.iter().all(|(kept, _)| kept != index);
+        let parts = table.columns.iter().enumerate().filter(|(_, column)| column.is_part);
+        let gone: Vec<usize> = parts.map(|(index, _)| index).filter(is_gone).collect();
+        if gone.is_empty() {
+            return;
+        }
+        let told = table.rows.iter().filter(|row| !row.is_quiet).map(|row| {
+            let counts = gone.iter().map(|&index| match row.cells.get(index) {
+                Some(Cell::Count(count)) => *count,
+                _ => 0,
+            });
+            Cell::Count(counts.sum()).words("", false)
+        });
+        let words = std::iter::once("other".to_owned()).chain(told);
+        for (line, words) in self.lines.iter_mut().zip(words) {
+            line.push(words);
+        }
+        self.columns.push(Kind::Number);
     }
 
     /// The width of each column.

@@ -1,6 +1,6 @@
-//! What names in tables mean, in words for people.
+//! What names in tables mean, in words for people, and what machines tell rows by.
 
-use crate::distributions::{Call, Measure};
+use crate::distributions::{Call, Measure, Name, Place};
 use crate::tables::{BlindSpot, FindingCode};
 
 /// How to give requests a deadline.
@@ -9,6 +9,30 @@ pub(super) const SET_A_DEADLINE: &[&str] = &[
     "--deadline 'GET /items/*=800ms'   # for some; may be repeated",
     "--contract budgets.toml           # classes, reserves and limits in a file",
 ];
+/// The same in a sentence.
+pub(super) const SET_ONE: &str = "set the deadline of requests by --deadline or in a contract";
+
+/// How deadlines can become known where no span says anything; [`SET_ONE`] comes next.
+pub(super) const NO_GRANT: &str = "no span says how much time it was given: capture the \
+     grpc-timeout or x-envoy-expected-rq-timeout-ms request header, write deadline.remaining_ms, or ";
+/// Of spans without a root.
+pub(super) const NO_ROOT: &str =
+    "no span is a root, so nothing says when requests began: export whole traces";
+/// Of some spans.
+pub(super) const ORPHANS: &str =
+    "name a parent that is not in the file: export whole traces, or read the files together";
+/// Of some spans.
+pub(super) const NO_SERVICE: &str = "have no service.name: set it in the SDK's resource";
+/// Of spans without an allowance.
+pub(super) const NO_ALLOWANCE: &str = "no span says how long one attempt may take, so no retry can \
+     be called unfundable: write deadline.attempt_timeout_ms, or set retry.attempt_allowance in a \
+     contract";
+/// Of spans without an ordinal.
+pub(super) const NO_ORDINAL: &str = "no span says which attempt it is: retries are told from calls \
+     that failed before, unless http.request.resend_count or the like is written";
+/// Of spans that did not queue.
+pub(super) const NO_QUEUE: &str = "no span says how long it waited before it started: capture \
+     x-request-start, or write deadline.queue_ms, to see queues in front of services";
 
 /// A measure of a request.
 pub(super) const fn measure(measure: Measure) -> &'static str {
@@ -41,11 +65,26 @@ pub(super) fn call(call: &Call) -> String {
     }
 }
 
+/// What tells a place from others, for machines.
+pub(super) fn place_keys(place: &Place) -> Vec<(&'static str, String)> {
+    [call_keys(&place.call), vec![("depth", place.depth.to_string())]].concat()
+}
+
+/// What tells a call from others, for machines.
+pub(super) fn call_keys(call: &Call) -> Vec<(&'static str, String)> {
+    let name = |name: &Option<Name>| name.as_deref().unwrap_or("").to_owned();
+    vec![
+        ("caller", name(&call.caller)),
+        ("callee", name(&call.callee)),
+        ("operation", call.operation.to_string()),
+    ]
+}
+
 /// A name, or that there is none.
 pub(super) fn named(name: Option<&str>) -> &str {
     match name {
         None => "(unknown)",
-        Some("") => "(no name)",
+        Some(blank) if blank.trim().is_empty() => "(no name)",
         Some(name) => name,
     }
 }

@@ -73,3 +73,16 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_key_that_comes_again_and_again_is_read_in_one_go() {
+    let mut raw = span(Kind::Client);
+    for _ in 0..100_000 {
+        raw = raw.with("timeout_ms", "soon");
+    }
+    assert_eq!(resolve(&raw).span.grant, None);
+    // Beside this each of them is asked for, and each fails, which is one failure of a key.
+    let resolved = resolve(&raw.with("max_attempts", 3));
+    assert_eq!(resolved.span.grant, None);
+    assert_eq!(resolved.unparsed("timeout_ms"), 1);
+}

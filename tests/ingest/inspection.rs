@@ -2,6 +2,7 @@
 
 use dwindle::ingest::problems::Code;
 use dwindle::ingest::{FileInspection, inspect};
+use dwindle::report::missing;
 
 use super::reference::{Value, attribute, span, to_json, traces};
 use super::support::{Folder, conventions, problems, read};
@@ -13,7 +14,7 @@ fn inspected(message: &super::reference::TracesData) -> FileInspection {
 }
 
 fn says(file: &FileInspection, start: &str) -> bool {
-    file.missing().iter().any(|sentence| sentence.starts_with(start))
+    missing(file).iter().any(|sentence| sentence.starts_with(start))
 }
 
 #[test]
@@ -23,7 +24,7 @@ fn without_grants_it_says_how_deadlines_can_become_known() {
     assert!(says(&file, "no span says how long one attempt may take"));
     assert!(says(&file, "no span says which attempt it is"));
     assert!(says(&file, "no span says how long it waited"));
-    assert_eq!(file.missing().len(), 4);
+    assert_eq!(missing(&file).len(), 4);
 }
 
 #[test]

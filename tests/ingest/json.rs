@@ -264,3 +264,20 @@ fn json_nested_without_end_is_told_and_loses_no_other_line() {
         assert!(try_read(&[&folder.write("alone", bomb)]).is_ok());
     }
 }
+
+#[test]
+fn a_list_of_documents_is_each_of_them() {
+    let documents = pretty().trim().replace("}\n{", "},\n{");
+    let other = r#", {"resourceLogs": []}, 7"#;
+    let compact = documents.lines().map(str::trim).collect::<String>();
+    for (list, format) in [(documents, "OTLP JSON"), (compact, "OTLP JSON lines")] {
+        let folder = Folder::new();
+        let at = list.len() + 3;
+        let read = read(&[&folder.write("list", format!("[{list}{other}]"))]);
+        assert_eq!(read.files[0].format.as_deref(), Some(format));
+        assert_eq!(spans(&read).len(), 3);
+        let told: Vec<String> = problems(&read);
+        assert!(told[0].starts_with(&format!("record-not-otlp 1 @{}:", at + 22)), "{told:?}");
+        assert!(told[1].starts_with(&format!("other-signal 1 @{at}:")), "{told:?}");
+    }
+}

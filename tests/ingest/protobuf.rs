@@ -81,6 +81,29 @@ fn a_message_cut_off_is_a_loss_that_is_told() {
 }
 
 #[test]
+fn a_message_cut_off_gives_the_spans_before_the_cut() {
+    let message = |count| traces("shop", (1..=count).map(|id| span(id, 0)).collect());
+    let whole = message(40).encode_to_vec();
+    let folder = Folder::new();
+    // Up to where three whole spans end, and on to where the fourth does.
+    let ends_at = |count| {
+        let rest = (count..40).map(|id| 2 + span(id + 1, 0).encode_to_vec().len());
+        whole.len() - rest.sum::<usize>()
+    };
+    for len in ends_at(3)..ends_at(4) {
+        let read = read(&[&folder.write("cut", &whole[..len])]);
+        assert_eq!(spans(&read).len(), 3, "{len}");
+        assert!(spans(&read)[0].contains(" shop op "));
+        assert_eq!(problems(&read), ["record-cut-off 1 @0:-:0"]);
+    }
+    // Cut within the resource nobody knows whose the spans are; logs are no spans.
+    for bytes in [&whole[..12], &logs().encode_to_vec()[..logs().encode_to_vec().len() - 1]] {
+        let read = read(&[&folder.write("cut", bytes)]);
+        assert_eq!((read.files[0].spans_read, read.files[0].spans_rejected), (0, 0));
+    }
+}
+
+#[test]
 fn frames_with_a_length_of_four_bytes_are_read() {
     let bytes = fixed_frames(&[root(), Vec::new(), child()]);
     reads_as(&bytes, "OTLP protobuf in 4-byte frames", &[A, B], &[]);
@@ -123,6 +146,15 @@ fn a_damaged_frame_loses_no_other() {
     let told = [format!("frame-damaged 1 @{second}:-:1"), format!("record-damaged 1 @{third}:-:2")];
     let told: Vec<&str> = told.iter().map(String::as_str).collect();
     reads_as(&bytes, "OTLP protobuf in 4-byte frames, zstd", &[A, B], &told);
+}
+
+#[test]
+fn a_frame_that_holds_more_than_a_gibibyte_is_skipped_and_told() {
+    // Frames of zstd may follow one another within one frame of ours.
+    let bomb = zstd(&vec![0; 1 << 26]).repeat(17);
+    let bytes = fixed_frames(&[zstd(&root()), bomb, zstd(&child())]);
+    let told = format!("frame-too-large 1 @{}:-:1", zstd(&root()).len() + 8);
+    reads_as(&bytes, "OTLP protobuf in 4-byte frames, zstd", &[A, B], &[&told]);
 }
 
 #[test]

@@ -70,9 +70,19 @@ fn an_empty_file_is_told_beside_others_and_refused_alone() {
 fn one_file_of_no_format_among_others_is_refused_by_its_name() {
     let folder = Folder::new();
     let good = folder.write("a.json", line(1, 0));
-    for content in
-        ["some text\n", "{\"spans\": []}", "[1, 2]", "\n\n", "\u{0}\u{0}", "\x0a\x02\x08\x01"]
-    {
+    // JSON text sequences: the first byte is none of JSON's.
+    let sequence = format!("\u{1e}{}\n", line(1, 0)).repeat(2);
+    let newlines = "\n".repeat(100_000);
+    for content in [
+        "some text\n",
+        "{\"spans\": []}",
+        "[1, 2]",
+        "[{\"spans\": []}]",
+        &newlines,
+        &sequence,
+        "\u{0}\u{0}",
+        "\x0a\x02\x08\x01",
+    ] {
         let bad = folder.write("b.json", content);
         let refused = try_read(&[&good, &bad]).unwrap_err();
         assert!(

@@ -1,5 +1,5 @@
 //! The tables of `fixtures/cases/*.expected.json` as rows. Columns that a case does not have are
-//! null, or zero where they may not be.
+//! null, or zero where they may not be; what had passed at a root's end is what its segments sum to.
 
 use std::sync::Arc;
 
@@ -30,14 +30,20 @@ pub fn load(name: &str) -> Tables {
     let text = std::fs::read_to_string(&path).expect(&path);
     let document: Value = serde_json::from_str(&text).expect(&path);
     let mut strings = Interner::default();
-    Tables {
+    let mut tables = Tables {
         requests: rows(&document, &mut strings),
         hops: rows(&document, &mut strings),
         attempts: rows(&document, &mut strings),
         segments: rows(&document, &mut strings),
         findings: rows(&document, &mut strings),
         strings,
+    };
+    for request in &mut tables.requests {
+        let id = (request.trace_id, request.root_span_id);
+        let segments = tables.segments.iter().filter(|row| (row.trace_id, row.root_span_id) == id);
+        request.elapsed_ns = segments.map(|row| row.duration_ns).sum();
     }
+    tables
 }
 
 fn rows<R: Row>(document: &Value, strings: &mut Interner) -> Vec<R> {

@@ -62,7 +62,7 @@ impl Random {
     /// A length up to so many milliseconds, small ones more often.
     fn up_to_millis(&mut self, millis: u64) -> Nanos {
         let most = self.below(millis * 1_000) + 1;
-        Nanos::from_micros(self.below(most.unsigned_abs()))
+        Nanos::from_nanos(1_000 * self.below(most.unsigned_abs()))
     }
 }
 
