@@ -9,6 +9,7 @@ use super::problems::Code;
 use super::scalar::{self, Id};
 use crate::conventions::raw::Value;
 
+/// What reading gives, or how the text breaks.
 pub(crate) type Result<T> = std::result::Result<T, JsonError>;
 
 /// A place in a document, and the desk where its spans are handed over.
@@ -54,14 +55,19 @@ pub(crate) fn read_all<'a>(
     }
 }
 
-impl<'a> Document<'a, '_, '_> {
+impl<'a, 'w> Document<'a, '_, 'w> {
     /// Where in the record the next byte to be read is.
     pub(crate) const fn offset(&self) -> usize {
         self.base + self.json.position()
     }
 
+    /// Another reading of a value passed before, that began at `position` of the JSON text.
+    pub(crate) fn again_at(&mut self, position: usize) -> Document<'a, '_, 'w> {
+        Document { json: self.json.again_at(position), desk: &mut *self.desk, base: self.base }
+    }
+
     /// Stands at a value that has to be of `shape`. Otherwise goes past it.
-    fn is(&mut self, shape: Shape) -> Result<bool> {
+    pub(crate) fn is(&mut self, shape: Shape) -> Result<bool> {
         let found = self.json.shape()?;
         if found == shape {
             return Ok(true);
@@ -71,7 +77,7 @@ impl<'a> Document<'a, '_, '_> {
     }
 
     /// Goes past a value, and counts it unless it is null.
-    pub(crate) fn skip_unexpected(&mut self, found: Shape) -> Result<()> {
+    fn skip_unexpected(&mut self, found: Shape) -> Result<()> {
         if found != Shape::Null {
             self.desk.note(Code::FieldWrongType, self.offset());
         }
@@ -96,16 +102,21 @@ impl<'a> Document<'a, '_, '_> {
         Ok(is_array)
     }
 
-    /// A text; empty where it is absent.
-    pub(crate) fn text(&mut self) -> Result<Cow<'a, str>> {
+    /// A text, if there is one.
+    pub(crate) fn optional_text(&mut self) -> Result<Option<Cow<'a, str>>> {
         if !self.is(Shape::Text)? {
-            return Ok(Cow::Borrowed(""));
+            return Ok(None);
         }
         let offset = self.offset();
         let text = self.json.text()?;
         let mended = self.json.take_mended();
         self.desk.note_many(Code::TextNotUtf8, mended, offset);
-        Ok(text)
+        Ok(Some(text))
+    }
+
+    /// A text; empty where it is absent.
+    pub(crate) fn text(&mut self) -> Result<Cow<'a, str>> {
+        self.optional_text().map(Option::unwrap_or_default)
     }
 
     /// A number or the text of one, as written. Nothing is written as an empty text.
