@@ -182,6 +182,8 @@ pub struct Flags {
     pub has_error_status: bool,
     /// It receives a call whose id it may have, as in Zipkin: the sending span has it too.
     pub may_share_id: bool,
+    /// What stored the span says that it moved its times to agree with other clocks.
+    pub clock_adjusted: bool,
 }
 
 /// One span, normalised.

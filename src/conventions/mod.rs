@@ -27,8 +27,10 @@ use rows::Rows;
 
 /// The rows that come with the program.
 const EMBEDDED: &str = include_str!("conventions.toml");
-/// Resource attributes that tell whose clock a span was timed by; the first present counts.
-const CLOCK_KEYS: [&str; 4] = ["k8s.node.name", "host.id", "host.name", "service.instance.id"];
+/// Resource attributes that tell whose clock a span was timed by; the first present counts. The last
+/// two are tags that Jaeger's clients put on processes.
+const CLOCK_KEYS: [&str; 6] =
+    ["k8s.node.name", "host.id", "host.name", "service.instance.id", "hostname", "ip"];
 
 /// Which attributes mean what.
 #[derive(Clone, Debug)]

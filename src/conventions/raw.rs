@@ -78,4 +78,6 @@ pub struct RawSpan<'a> {
     pub links: u32,
     /// It receives a call whose id it may have, as in Zipkin: the sending span has it too.
     pub may_share_id: bool,
+    /// What stored it says that it moved its times.
+    pub clock_adjusted: bool,
 }

@@ -31,6 +31,8 @@ pub(crate) struct Draft<'a> {
     has_hashed_id: bool,
     /// It has no end.
     has_no_end: bool,
+    /// Zero is an instant like any other, and not an absent one.
+    zero_is_instant: bool,
 }
 
 impl Draft<'_> {
@@ -50,8 +52,9 @@ impl Draft<'_> {
             events: Vec::new(),
             links: 0,
             may_share_id: false,
+            clock_adjusted: false,
         };
-        Self { raw, fault: None, has_hashed_id: false, has_no_end: false }
+        Self { raw, fault: None, has_hashed_id: false, has_no_end: false, zero_is_instant: false }
     }
 
     /// Remembers what is wrong with it.
@@ -111,12 +114,24 @@ impl Draft<'_> {
         self.has_no_end = true;
     }
 
+    /// Its start and end as read, of which zero is an instant too: `None` where they are none.
+    pub(crate) fn set_times_from_zero(&mut self, start_ns: Option<i64>, end_ns: Option<i64>) {
+        self.zero_is_instant = true;
+        self.set_start(start_ns);
+        self.set_end(end_ns);
+    }
+
+    /// Whether that instant stands for none.
+    const fn is_absent(&self, instant: UnixNanos) -> bool {
+        !self.zero_is_instant && instant.as_nanos() == 0
+    }
+
     /// What keeps it from being admitted.
     fn reason_to_reject(&self) -> Option<Code> {
         let absent = [
             (self.raw.trace_id.0 == 0, Code::TraceIdAbsent),
             (self.raw.span_id.0 == 0, Code::SpanIdAbsent),
-            (self.raw.start.as_nanos() == 0, Code::StartAbsent),
+            (self.is_absent(self.raw.start), Code::StartAbsent),
         ];
         self.fault
             .or_else(|| absent.into_iter().find_map(|(is_absent, code)| is_absent.then_some(code)))
@@ -217,7 +232,7 @@ impl Desk<'_> {
             return;
         }
         self.note_many(Code::IdHashed, u64::from(draft.has_hashed_id), offset);
-        let has_no_end = draft.has_no_end || draft.raw.end.as_nanos() == 0;
+        let has_no_end = draft.has_no_end || draft.is_absent(draft.raw.end);
         self.note_many(Code::EndAbsent, u64::from(has_no_end), offset);
         let span = self.resolve(draft, resource);
         self.harvest.spans.push(span);

@@ -61,9 +61,9 @@ impl<'a, 'w> Document<'a, '_, 'w> {
         self.base + self.json.position()
     }
 
-    /// Another reading of a value passed before, that began at `position` of the JSON text.
-    pub(crate) fn again_at(&mut self, position: usize) -> Document<'a, '_, 'w> {
-        Document { json: self.json.again_at(position), desk: &mut *self.desk, base: self.base }
+    /// Another reading of a part of the document that was passed before.
+    pub(crate) const fn again(&mut self, json: Json<'a>) -> Document<'a, '_, 'w> {
+        Document { json, desk: &mut *self.desk, base: self.base }
     }
 
     /// Stands at a value that has to be of `shape`. Otherwise goes past it.
@@ -141,7 +141,7 @@ impl<'a, 'w> Document<'a, '_, 'w> {
         if numeral.is_empty() {
             return Ok(Micros::Absent);
         }
-        Ok(scalar::nanos_of_micros(&numeral).map_or(Micros::Invalid, Micros::Nanos))
+        Ok(scalar::micros_as_nanos(&numeral).map_or(Micros::Invalid, Micros::Nanos))
     }
 
     /// An id; absent ids are zero, what is no text is no id.
@@ -182,6 +182,14 @@ pub(crate) enum Micros {
 }
 
 impl Micros {
+    /// The nanoseconds; `None` where it is absent or no number.
+    pub(crate) const fn nanos(self) -> Option<i64> {
+        match self {
+            Self::Absent | Self::Invalid => None,
+            Self::Nanos(nanos) => Some(nanos),
+        }
+    }
+
     /// The nanoseconds, zero where it is absent; `None` where it is no number.
     pub(crate) const fn nanos_or_zero(self) -> Option<i64> {
         match self {

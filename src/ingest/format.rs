@@ -9,14 +9,15 @@ use super::outline::Outline;
 use super::problems::Code;
 use super::source::Compression;
 use super::stream::Framing;
-use super::{otlp_json, otlp_proto, zipkin, zipkin_v1};
+use super::{jaeger, otlp_json, otlp_proto, zipkin, zipkin_v1};
 use crate::conventions::Conventions;
 
 /// What people are told when a file is none of them.
 pub(crate) const WHAT_WE_READ: &str = "OTLP traces as JSON (one document, several in a row or in \
      a list, or JSON lines) or protobuf (one message, several back to back, or frames with a 4-byte \
-     or varint length, as the collector's file exporter writes), or Zipkin's traces as JSON (v2 or \
-     v1); plain or compressed with gzip or zstd";
+     or varint length, as the collector's file exporter writes), Jaeger's traces as JSON (answers \
+     of its API, downloads from its UI, single traces), or Zipkin's traces as JSON (v2 or v1); \
+     plain or compressed with gzip or zstd";
 
 /// A frame that holds more is none that an exporter wrote: a few thousand bytes can stand for it.
 const MAX_FRAME_BYTES: usize = 1 << 30;
@@ -24,6 +25,8 @@ const MAX_FRAME_BYTES: usize = 1 << 30;
 /// What a record holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Payload {
+    /// Jaeger's own JSON.
+    Jaeger,
     /// OTLP in JSON.
     OtlpJson,
     /// OTLP in protobuf.
@@ -77,6 +80,8 @@ impl Payload {
     pub(crate) fn of_json(outline: &Outline<'_>) -> Option<Self> {
         if otlp_json::claims(outline) {
             Some(Self::OtlpJson)
+        } else if jaeger::claims(outline) {
+            Some(Self::Jaeger)
         } else if zipkin_v1::claims(outline) {
             Some(Self::ZipkinV1)
         } else {
@@ -86,6 +91,7 @@ impl Payload {
 
     const fn name(self) -> &'static str {
         match self {
+            Self::Jaeger => "Jaeger JSON",
             Self::OtlpJson => "OTLP JSON",
             Self::OtlpProtobuf => "OTLP protobuf",
             Self::Zipkin => "Zipkin JSON",
@@ -95,6 +101,7 @@ impl Payload {
 
     fn read(self, desk: &mut Desk<'_>) {
         match self {
+            Self::Jaeger => jaeger::read(desk.record.bytes, desk),
             Self::OtlpJson => otlp_json::read(desk.record.bytes, desk),
             Self::OtlpProtobuf => otlp_proto::read(desk.record.bytes, desk),
             Self::Zipkin => zipkin::read(desk.record.bytes, desk),

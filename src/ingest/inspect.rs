@@ -104,7 +104,10 @@ impl FileInspection {
                 "" => self.no_service += 1,
                 service => drop(services.insert(service)),
             }
-            self.min_start = self.min_start.into_iter().chain([span.start]).min();
+            // Where times count from zero, the first of them says nothing.
+            if 0 < span.start.as_nanos() {
+                self.min_start = self.min_start.into_iter().chain([span.start]).min();
+            }
             // An end before the start was moved, and an absent one is none.
             if !span.flags.negative_duration {
                 self.max_end = self.max_end.max(Some(span.end));

@@ -9,6 +9,7 @@ mod document;
 mod format;
 mod harvest;
 mod inspect;
+mod jaeger;
 mod json;
 mod otlp_json;
 mod otlp_proto;

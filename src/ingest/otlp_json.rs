@@ -158,7 +158,8 @@ fn read_resource_spans(document: &mut Document<'_, '_, '_>) -> Result<()> {
                 read_all_scope_spans(document, resource)?;
             }
             (Some(_), None) => {
-                before_resource.push(document.json.position());
+                let start = document.json.position();
+                before_resource.push(document.json.again_at(start));
                 document.json.skip()?;
             }
             (None, _) => document.json.skip()?,
@@ -171,8 +172,8 @@ fn read_resource_spans(document: &mut Document<'_, '_, '_>) -> Result<()> {
         Some(resource) => resource,
         None => document.desk.resource(&[]),
     };
-    for position in before_resource {
-        read_all_scope_spans(&mut document.again_at(position), resource)?;
+    for json in before_resource {
+        read_all_scope_spans(&mut document.again(json), resource)?;
     }
     Ok(())
 }

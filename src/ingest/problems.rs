@@ -77,6 +77,18 @@ problems! {
     RecordNotOtlp = "record-not-otlp", Loss,
         "a line, frame or document that is no OTLP message",
         "remove it, or look at why other data is mixed in";
+    /// Something that is none of Jaeger's traces where one should be.
+    RecordNotJaeger = "record-not-jaeger", Loss,
+        "a line, document or element that is no trace of Jaeger's",
+        "export traces: services, operations and dependencies hold no spans";
+    /// Jaeger told errors beside, or instead of, traces.
+    AnswerHasErrors = "answer-has-errors", Loss,
+        "Jaeger's answer tells of errors, so traces are missing from it",
+        "read the errors in the file, then ask Jaeger again";
+    /// The processes of a trace are beyond its readable part.
+    ProcessesLost = "processes-lost", Loss,
+        "a trace breaks off before the processes that say whose its spans are; these were rejected",
+        "export the trace again";
     /// A record of another signal.
     OtherSignal = "other-signal", Info,
         "logs or metrics, which were skipped",
@@ -84,7 +96,7 @@ problems! {
     /// A field of a type that it never has.
     FieldWrongType = "field-wrong-type", Loss,
         "a field has another type than its format gives it and was ignored",
-        "look at what wrote the file; the definition of the format names the types";
+        "look at what wrote the file; the format's definition names the types";
     /// A span without a trace id.
     TraceIdAbsent = "trace-id-absent", Loss,
         "a span has no trace id, or one of zeros only, and was rejected",
@@ -105,9 +117,9 @@ problems! {
     ParentIdInvalid = "parent-id-invalid", Loss,
         "a span's parent id is neither hexadecimal nor base64, and the span was rejected",
         "a root span has no parent id, an empty one, or one of zeros only";
-    /// An id of unusual length.
+    /// An id that is not written as ids are.
     IdHashed = "id-hashed", Info,
-        "a span has an id of another length than ids have; a hash of it stands for it",
+        "a span has an id of another length than ids have, or of other letters; a hash stands for it",
         "nothing to do, but such ids cannot be looked up as they were written";
     /// A span without a start.
     StartAbsent = "start-absent", Loss,
@@ -116,7 +128,7 @@ problems! {
     /// A span whose start cannot be.
     StartInvalid = "start-invalid", Loss,
         "a span's start is no time between 1970 and 2116, and the span was rejected",
-        "check the unit: OTLP counts nanoseconds since 1970, Zipkin microseconds";
+        "check the unit: OTLP counts nanoseconds since 1970, Jaeger and Zipkin microseconds";
     /// A span without an end.
     EndAbsent = "end-absent", Info,
         "a span has no end time, or 0, and counts as ended when it started",
@@ -124,7 +136,7 @@ problems! {
     /// A span whose end cannot be.
     EndInvalid = "end-invalid", Loss,
         "a span's end is no time between 1970 and 2116, and the span was rejected",
-        "check the unit: OTLP counts nanoseconds since 1970, Zipkin microseconds";
+        "check the unit: OTLP counts nanoseconds since 1970, Jaeger and Zipkin microseconds";
     /// A span that cannot be decoded.
     SpanDamaged = "span-damaged", Loss,
         "a span cannot be decoded and was rejected",

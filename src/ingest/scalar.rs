@@ -11,7 +11,7 @@ const LENIENT: GeneralPurposeConfig =
 const STANDARD: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, LENIENT);
 const URL_SAFE: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT);
 
-/// An id, and whether a hash stands for it because it has another length than ids have.
+/// An id, and whether a hash stands for it because it is not written as ids are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Id<T> {
     /// The id; zero where it is absent.
@@ -55,6 +55,19 @@ pub(crate) fn hashed_span_id(bytes: &[u8]) -> SpanId {
     SpanId(low_half(hash(bytes)))
 }
 
+/// The trace id that `text` writes in hexadecimal; of any other text, a hash.
+pub(crate) fn hex_trace_id(text: &str) -> Id<TraceId> {
+    let id = hex(text, 32);
+    Id { id: TraceId(id.unwrap_or_else(|| hash(text.as_bytes()))), is_hashed: id.is_none() }
+}
+
+/// The span id that `text` writes in hexadecimal; of any other text, a hash.
+pub(crate) fn hex_span_id(text: &str) -> Id<SpanId> {
+    let id = hex(text, 16);
+    let or_hash = id.unwrap_or_else(|| hash(text.as_bytes()));
+    Id { id: SpanId(low_half(or_hash)), is_hashed: id.is_none() }
+}
+
 /// The low 64 bits; they always fit.
 fn low_half(id: u128) -> u64 {
     u64::try_from(id & u128::from(u64::MAX)).unwrap_or_default()
@@ -85,43 +98,51 @@ fn base64_bytes(text: &str) -> Option<Vec<u8>> {
     STANDARD.decode(text).or_else(|_| URL_SAFE.decode(text)).ok()
 }
 
+/// A decimal number: `digits` times a power of ten.
+struct Decimal {
+    digits: i128,
+    exponent: i32,
+}
+
+impl Decimal {
+    /// The number that `text` writes, perhaps with a fraction or an exponent; exact, or `None`.
+    fn parse(text: &str) -> Option<Self> {
+        let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let fraction = fraction.trim_end_matches('0');
+        let places = i32::try_from(fraction.len()).ok()?;
+        let exponent = exponent.parse::<i32>().ok()?.checked_sub(places)?;
+        let digits = format!("{whole}{fraction}").parse().ok()?;
+        Some(Self { digits, exponent })
+    }
+
+    /// The whole part, and whether there is anything beside it; `None` beyond 64 bits.
+    fn whole(&self) -> Option<(i64, bool)> {
+        let scale = 10_i128.checked_pow(self.exponent.unsigned_abs());
+        let (whole, rest) = match (self.digits, self.exponent) {
+            (0, _) => (0, 0),
+            (digits, 0..) => (digits.checked_mul(scale?)?, 0),
+            (digits, _) => scale.map_or((0, digits), |scale| (digits / scale, digits % scale)),
+        };
+        Some((i64::try_from(whole).ok()?, rest != 0))
+    }
+}
+
 /// The whole number that `text` writes in decimal, perhaps with a fraction of zeros or an
 /// exponent: exact, or `None`.
 pub(crate) fn whole_number(text: &str) -> Option<i64> {
     if let Ok(number) = text.parse() {
         return Some(number);
     }
-    let (digits, places) = decimal(text)?;
-    let scale = 10_i128.checked_pow(places.unsigned_abs());
-    let number = match (digits, places) {
-        (0, _) => Some(0),
-        (_, 0..) => digits.checked_mul(scale?),
-        (_, _) => scale.filter(|scale| digits % scale == 0).map(|scale| digits / scale),
-    };
-    number.and_then(|number| i64::try_from(number).ok())
+    let (whole, has_rest) = Decimal::parse(text)?.whole()?;
+    (!has_rest).then_some(whole)
 }
 
-/// The nanoseconds in the microseconds that `text` writes in decimal; fractions of one are cut.
-pub(crate) fn nanos_of_micros(text: &str) -> Option<i64> {
-    let (digits, places) = decimal(text)?;
-    let places = places.checked_add(3)?;
-    let scale = 10_i128.checked_pow(places.unsigned_abs());
-    let nanos = match (digits, places) {
-        (0, _) => Some(0),
-        (_, 0..) => digits.checked_mul(scale?),
-        (_, _) => Some(scale.map_or(0, |scale| digits / scale)),
-    };
-    nanos.and_then(|nanos| i64::try_from(nanos).ok())
-}
-
-/// The digits of a decimal number, and the power of ten that they are to be multiplied by.
-fn decimal(text: &str) -> Option<(i128, i32)> {
-    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let fraction = fraction.trim_end_matches('0');
-    let places = exponent.parse::<i32>().ok()?.checked_sub(i32::try_from(fraction.len()).ok()?)?;
-    let digits = format!("{whole}{fraction}").parse().ok()?;
-    Some((digits, places))
+/// The microseconds that `text` writes, in whole nanoseconds; what is less is cut.
+pub(crate) fn micros_as_nanos(text: &str) -> Option<i64> {
+    let Decimal { digits, exponent } = Decimal::parse(text)?;
+    let nanos = Decimal { digits, exponent: exponent.checked_add(3)? };
+    nanos.whole().map(|(whole, _)| whole)
 }
 
 /// The number that `text` writes, as protobuf's JSON does: `NaN` and the infinities are words.

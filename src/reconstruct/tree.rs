@@ -51,6 +51,8 @@ impl<'a> Tree<'a> {
         let spans = kept;
         let negative = spans.iter().any(|span| span.flags.negative_duration);
         blind_spots.insert_if(negative, BlindSpot::NegativeDuration);
+        let adjusted = spans.iter().any(|span| span.flags.clock_adjusted);
+        blind_spots.insert_if(adjusted, BlindSpot::ClockAdjusted);
 
         let mut parents: Vec<Parent> = spans
             .iter()

@@ -116,6 +116,7 @@ pub(super) const fn finding(code: FindingCode) -> &'static str {
 pub(super) const fn blind_spot(spot: BlindSpot) -> &'static str {
     match spot {
         BlindSpot::AttemptsMissing => "earlier tries of a retry were not traced",
+        BlindSpot::ClockAdjusted => "times were moved before the export",
         BlindSpot::ClockConflict => "times across hosts are doubtful",
         BlindSpot::ClockShift => "child before its parent on one clock",
         BlindSpot::ClockSkewCorrected => "clocks of hosts aligned by causality",

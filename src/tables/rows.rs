@@ -194,6 +194,8 @@ names! {
     pub enum BlindSpot {
         /// A retry says so whose first attempt is not there.
         AttemptsMissing = "attempts_missing",
+        /// Times were moved before they were exported, which may have erased late work.
+        ClockAdjusted = "clock_adjusted",
         /// No clock offset satisfies all edges.
         ClockConflict = "clock_conflict",
         /// A child starts before its parent on the same clock.

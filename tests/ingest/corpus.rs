@@ -94,6 +94,11 @@ fn published_zipkin_v1_counts_equal_the_independent_readers() {
 }
 
 #[test]
+fn published_jaeger_counts_equal_the_independent_readers() {
+    equals_facts("jaeger/");
+}
+
+#[test]
 fn published_files_of_no_format_are_refused_by_name() {
     let Some(corpus) = corpus() else { return };
     for (file, _) in files_of(&corpus, "other/") {

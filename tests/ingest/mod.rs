@@ -3,6 +3,7 @@
 mod command;
 mod corpus;
 mod inspection;
+mod jaeger;
 mod json;
 mod protobuf;
 mod random;

@@ -39,12 +39,17 @@ pub(super) fn read(inputs: &[&str]) -> Ingested {
 
 /// Reads `fixtures/otlp/NAME`.
 pub(super) fn read_fixture(name: &str) -> Ingested {
-    read(&[&fixture("otlp", name)])
+    read_fixture_of("otlp", name)
 }
 
-/// The path of `fixtures/FOLDER/NAME`.
-pub(super) fn fixture(folder: &str, name: &str) -> String {
-    format!("{}/fixtures/{folder}/{name}", env!("CARGO_MANIFEST_DIR"))
+/// Reads `fixtures/FORMAT/NAME`.
+pub(super) fn read_fixture_of(format: &str, name: &str) -> Ingested {
+    read(&[&fixture(format, name)])
+}
+
+/// The path of `fixtures/FORMAT/NAME`.
+pub(super) fn fixture(format: &str, name: &str) -> String {
+    format!("{}/fixtures/{format}/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
 /// The spans, one a line, in the order of trace and span:

@@ -3,13 +3,15 @@
 use dwindle::ingest::Ingested;
 use dwindle::span::{Span, Spans};
 
-use super::support::{Folder, everything, fixture, problems, read, spans, try_read};
+use super::support::{
+    Folder, everything, fixture, problems, read, read_fixture_of, spans, try_read,
+};
 
 /// Start of most spans in the fixtures, in nanoseconds.
 const START_NS: i64 = 1_700_000_000_000_000_000;
 
 fn read_fixture(name: &str) -> Ingested {
-    read(&[&fixture("zipkin", name)])
+    read_fixture_of("zipkin", name)
 }
 
 /// The spans by name: `kind service name+duration < parent's kind name`, sorted.

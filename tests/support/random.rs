@@ -157,7 +157,12 @@ fn flags() -> impl Strategy<Value = Flags> {
         rare(),
         any::<bool>(),
         rare(),
-        (proptest::bool::weighted(0.25), any::<bool>(), proptest::bool::weighted(0.02)),
+        (
+            proptest::bool::weighted(0.25),
+            any::<bool>(),
+            proptest::bool::weighted(0.02),
+            proptest::bool::weighted(0.02),
+        ),
     )
         .prop_map(
             |(
@@ -166,7 +171,7 @@ fn flags() -> impl Strategy<Value = Flags> {
                 is_wordless,
                 has_http_method,
                 has_rpc,
-                (side_effect, again, odd),
+                (side_effect, again, odd, moved),
             )| {
                 let repeat_safe = !side_effect || again;
                 Flags {
@@ -178,6 +183,7 @@ fn flags() -> impl Strategy<Value = Flags> {
                     side_effect,
                     repeat_safe,
                     negative_duration: odd,
+                    clock_adjusted: moved,
                     ..Flags::default()
                 }
             },

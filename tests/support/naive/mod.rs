@@ -155,6 +155,9 @@ impl<'a> Trace<'a> {
         if kept.iter().any(|span| span.flags.negative_duration) {
             self.blind_spots.insert("negative_duration");
         }
+        if kept.iter().any(|span| span.flags.clock_adjusted) {
+            self.blind_spots.insert("clock_adjusted");
+        }
         self.nodes = kept.iter().map(|span| node(spans, span)).collect();
     }
 
