@@ -180,6 +180,8 @@ pub struct Flags {
     pub negative_duration: bool,
     /// The exporter set the status to ERROR.
     pub has_error_status: bool,
+    /// It receives a call whose id it may have, as in Zipkin: the sending span has it too.
+    pub may_share_id: bool,
     /// What stored the span says that it moved its times to agree with other clocks.
     pub clock_adjusted: bool,
 }

@@ -76,6 +76,8 @@ pub struct RawSpan<'a> {
     pub events: Vec<RawEvent<'a>>,
     /// How many links.
     pub links: u32,
+    /// It receives a call whose id it may have, as in Zipkin: the sending span has it too.
+    pub may_share_id: bool,
     /// What stored it says that it moved its times.
     pub clock_adjusted: bool,
 }

@@ -160,6 +160,7 @@ fn flags(
         is_proxy: identity::is_proxy(found),
         negative_duration: raw.end < raw.start,
         has_error_status: raw.status == Status::Error,
+        may_share_id: raw.may_share_id,
         clock_adjusted: raw.clock_adjusted,
     }
 }

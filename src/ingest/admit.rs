@@ -7,10 +7,11 @@ use std::borrow::Cow;
 use super::harvest::Harvest;
 use super::problems::{Code, Place};
 use super::scalar::{self, Id};
+use super::shared_ids;
 use super::stream::newlines;
 use crate::conventions::raw::{Attribute, RawSpan, Status};
 use crate::conventions::{Conventions, Resource};
-use crate::span::{Kind, SpanId, TraceId};
+use crate::span::{Kind, Span, SpanId, TraceId};
 use crate::units::UnixNanos;
 
 /// Lists within lists beyond this are `Other`: no convention looks so deep.
@@ -33,6 +34,8 @@ pub(crate) struct Draft<'a> {
     pub fault: Option<Code>,
     /// A hash stands for one of its ids.
     has_hashed_id: bool,
+    /// It has no end.
+    has_no_end: bool,
     /// Zero is an instant like any other, and not an absent one.
     zero_is_instant: bool,
 }
@@ -53,9 +56,10 @@ impl Draft<'_> {
             attributes: Vec::new(),
             events: Vec::new(),
             links: 0,
+            may_share_id: false,
             clock_adjusted: false,
         };
-        Self { raw, fault: None, has_hashed_id: false, zero_is_instant: false }
+        Self { raw, fault: None, has_hashed_id: false, has_no_end: false, zero_is_instant: false }
     }
 
     /// Remembers what is wrong with it.
@@ -107,6 +111,12 @@ impl Draft<'_> {
             Some(end) => self.raw.end = end,
             None => self.blame(Code::EndInvalid),
         }
+    }
+
+    /// Without an end it ends when it starts.
+    pub(crate) fn end_at_start(&mut self) {
+        self.raw.end = self.raw.start;
+        self.has_no_end = true;
     }
 
     /// Its start and end as read, of which zero is an instant too: `None` where they are none.
@@ -255,11 +265,25 @@ impl Desk<'_> {
             return;
         }
         self.note_many(Code::IdHashed, u64::from(draft.has_hashed_id), offset);
-        self.note_many(Code::EndAbsent, u64::from(draft.is_absent(draft.raw.end)), offset);
+        let has_no_end = draft.has_no_end || draft.is_absent(draft.raw.end);
+        self.note_many(Code::EndAbsent, u64::from(has_no_end), offset);
+        let span = self.resolve(draft, resource);
+        self.harvest.spans.push(span);
+        self.harvest.found.admitted += 1;
+    }
+
+    /// Keeps the receiving half of a record that told both halves of a call. The record was counted
+    /// with its sending half, and is rejected with it.
+    pub(crate) fn take_receiving_half(&mut self, draft: &Draft<'_>, resource: Resource) {
+        if draft.reason_to_reject().is_none() {
+            let mut span = self.resolve(draft, resource);
+            shared_ids::part(&mut span, &self.harvest.spans.strings);
+            self.harvest.spans.push(span);
+        }
+    }
+
+    fn resolve(&mut self, draft: &Draft<'_>, resource: Resource) -> Span {
         let Harvest { spans, found } = &mut *self.harvest;
-        let span =
-            self.conventions.resolve(&draft.raw, &resource, &mut spans.strings, &mut found.seen);
-        spans.push(span);
-        found.admitted += 1;
+        self.conventions.resolve(&draft.raw, &resource, &mut spans.strings, &mut found.seen)
     }
 }

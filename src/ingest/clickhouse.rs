@@ -3,8 +3,8 @@
 
 use super::admit::{Desk, instant, kind_of, status_of};
 use super::cell::Cell;
+use super::document::{self, Document};
 use super::flat::{FlatSpan, read_objects};
-use super::json_reader::{self, Reader};
 use super::outline::Outline;
 use super::problems::Code;
 use super::refusal::Refusal;
@@ -103,21 +103,21 @@ pub(crate) fn read_json(bytes: &[u8], desk: &mut Desk<'_>) {
     read_objects(bytes, desk, json_row);
 }
 
-fn json_row(reader: &mut Reader<'_, '_, '_>) -> json_reader::Result<bool> {
-    let begun = reader.offset();
+fn json_row(document: &mut Document<'_, '_, '_>) -> document::Result<bool> {
+    let begun = document.offset();
     let mut row = Row::new();
     let mut is_row = false;
-    while let Some(key) = reader.json.next_key()? {
-        let offset = reader.offset();
+    while let Some(key) = document.json.next_key()? {
+        let offset = document.offset();
         let Some(column) = Column::from_name(&key) else {
-            reader.json.skip()?;
+            document.json.skip()?;
             continue;
         };
         is_row |= TELLING.contains(&column);
-        row.set(column, Cell::of_json(&mut reader.json)?, reader.desk, offset);
+        row.set(column, Cell::of_json(&mut document.json)?, document.desk, offset);
     }
     if is_row {
-        row.hand_over(reader.desk, begun);
+        row.hand_over(document.desk, begun);
     }
     Ok(is_row)
 }

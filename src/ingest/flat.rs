@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use super::admit::{Desk, Draft};
+use super::document::{Document, Result, read_all};
 use super::json::Shape;
-use super::json_reader::{Reader, Result, documents};
 use super::problems::Code;
 use crate::conventions::raw::{Attribute, Value};
 
@@ -44,37 +44,37 @@ impl FlatSpan<'_> {
 pub(crate) fn read_objects<'a>(
     bytes: &'a [u8],
     desk: &mut Desk<'_>,
-    read: impl Fn(&mut Reader<'a, '_, '_>) -> Result<bool>,
+    read: impl Fn(&mut Document<'a, '_, '_>) -> Result<bool>,
 ) {
-    documents(bytes, desk, |reader| {
-        if reader.json.shape()? != Shape::Array {
-            return object(reader, &read);
+    read_all(bytes, desk, |document| {
+        if document.json.shape()? != Shape::Array {
+            return object(document, &read);
         }
-        reader.json.open()?;
-        while reader.json.next_element()? {
-            object(reader, &read)?;
+        document.json.open()?;
+        while document.json.next_element()? {
+            object(document, &read)?;
         }
         Ok(())
     });
 }
 
 fn object<'a>(
-    reader: &mut Reader<'a, '_, '_>,
-    read: impl Fn(&mut Reader<'a, '_, '_>) -> Result<bool>,
+    document: &mut Document<'a, '_, '_>,
+    read: impl Fn(&mut Document<'a, '_, '_>) -> Result<bool>,
 ) -> Result<()> {
-    let found = reader.json.shape()?;
-    let begun = reader.offset();
+    let found = document.json.shape()?;
+    let begun = document.offset();
     let is_known = if found == Shape::Object {
-        reader.json.open()?;
-        read(reader)?
+        document.json.open()?;
+        read(document)?
     } else {
-        reader.json.skip()?;
+        document.json.skip()?;
         false
     };
-    let mended = reader.json.take_mended();
-    reader.desk.note_many(Code::TextNotUtf8, mended, begun);
+    let mended = document.json.take_mended();
+    document.desk.note_many(Code::TextNotUtf8, mended, begun);
     if !is_known {
-        reader.desk.note(Code::RecordNotSpan, begun);
+        document.desk.note(Code::RecordNotSpan, begun);
     }
     Ok(())
 }

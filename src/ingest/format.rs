@@ -12,16 +12,17 @@ use super::source::Compression;
 use super::stream::Framing;
 use super::{
     clickhouse, clickhouse_parquet, clickhouse_text, jaeger, otlp_json, otlp_proto, span_json,
+    zipkin, zipkin_v1,
 };
 use crate::conventions::Conventions;
 
 /// What people are told when a file is none of them.
 pub(crate) const WHAT_WE_READ: &str = "OTLP traces as JSON (one document, several in a row or in \
      a list, or JSON lines) or protobuf (one message, several back to back, or frames with a 4-byte \
-     or varint length, as the collector's file exporter writes); Tempo's traces; Jaeger JSON (answers of its API, \
-     downloads from its UI, single traces); ClickHouse's otel_traces as JSONEachRow, CSVWithNames, \
-     TSVWithNames or Parquet; or span JSON lines (docs/span-json.md); plain or compressed with gzip \
-     or zstd";
+     or varint length, as the collector's file exporter writes); Tempo's traces; Jaeger JSON \
+     (answers of its API, downloads from its UI, single traces); Zipkin JSON (v2 or v1); \
+     ClickHouse's otel_traces as JSONEachRow, CSVWithNames, TSVWithNames or Parquet; or span JSON \
+     lines (docs/span-json.md); plain or compressed with gzip or zstd";
 
 /// A frame that holds more is none that an exporter wrote: a few thousand bytes can stand for it.
 const MAX_FRAME_BYTES: usize = 1 << 30;
@@ -43,6 +44,10 @@ pub(crate) enum Payload {
     ClickhouseParquet,
     /// Our own plain format.
     SpanJson,
+    /// Zipkin's JSON, version 2.
+    Zipkin,
+    /// Zipkin's JSON, version 1.
+    ZipkinV1,
 }
 
 /// A format that was found.
@@ -90,14 +95,15 @@ impl Format {
 impl Payload {
     /// The payload of a JSON value that looks so.
     pub(crate) fn of_json(outline: &Outline<'_>) -> Option<Result<Self, Refusal>> {
-        if otlp_json::claims(outline) {
-            return Some(Ok(Self::OtlpJson));
-        }
-        if jaeger::claims(outline) {
-            return Some(Ok(Self::Jaeger));
-        }
-        if span_json::claims(outline) {
-            return Some(Ok(Self::SpanJson));
+        let claims = [
+            (otlp_json::claims(outline), Self::OtlpJson),
+            (jaeger::claims(outline), Self::Jaeger),
+            (zipkin_v1::claims(outline), Self::ZipkinV1),
+            (zipkin::claims(outline), Self::Zipkin),
+            (span_json::claims(outline), Self::SpanJson),
+        ];
+        if let Some((_, payload)) = claims.into_iter().find(|(is_claimed, _)| *is_claimed) {
+            return Some(Ok(payload));
         }
         let rows = clickhouse::claims_json(outline).map(|rows| rows.map(|()| Self::ClickhouseJson));
         rows.or_else(|| Refusal::of_json(outline).map(Err))
@@ -112,6 +118,8 @@ impl Payload {
             Self::ClickhouseText(layout) => layout.dialect.name(),
             Self::ClickhouseParquet => "ClickHouse otel_traces Parquet",
             Self::SpanJson => "span JSON",
+            Self::Zipkin => "Zipkin JSON",
+            Self::ZipkinV1 => "Zipkin v1 JSON",
         }
     }
 
@@ -126,6 +134,8 @@ impl Payload {
             }
             Self::ClickhouseParquet => clickhouse_parquet::read(desk.record.bytes, desk),
             Self::SpanJson => span_json::read(desk.record.bytes, desk),
+            Self::Zipkin => zipkin::read(desk.record.bytes, desk),
+            Self::ZipkinV1 => zipkin_v1::read(desk.record.bytes, desk),
         }
     }
 }

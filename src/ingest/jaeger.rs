@@ -6,8 +6,8 @@ use std::borrow::Cow;
 use rustc_hash::FxHashMap;
 
 use super::admit::{Desk, Draft, instant};
+use super::document::{Document, Micros, Result, read_all};
 use super::json::{Json, Shape};
-use super::json_reader::{Reader, Result, documents};
 use super::outline::Outline;
 use super::problems::Code;
 use super::scalar::{self, Id};
@@ -40,23 +40,23 @@ fn is_trace(outline: &Outline<'_>) -> bool {
 
 /// Reads a record.
 pub(crate) fn read(bytes: &[u8], desk: &mut Desk<'_>) {
-    documents(bytes, desk, document);
+    read_all(bytes, desk, answers);
 }
 
 /// An answer, a trace, or a list of either.
-fn document(reader: &mut Reader<'_, '_, '_>) -> Result<()> {
-    match reader.json.shape()? {
-        Shape::Object => answer_or_trace(reader),
+fn answers(document: &mut Document<'_, '_, '_>) -> Result<()> {
+    match document.json.shape()? {
+        Shape::Object => answer_or_trace(document),
         Shape::Array => {
-            reader.json.open()?;
-            while reader.json.next_element()? {
-                document(reader)?;
+            document.json.open()?;
+            while document.json.next_element()? {
+                answers(document)?;
             }
             Ok(())
         }
         _ => {
-            reader.desk.note(Code::RecordNotJaeger, reader.offset());
-            reader.json.skip()
+            document.desk.note(Code::RecordNotJaeger, document.offset());
+            document.json.skip()
         }
     }
 }
@@ -76,17 +76,17 @@ struct Trace<'a> {
     breaks_off: bool,
 }
 
-fn answer_or_trace(reader: &mut Reader<'_, '_, '_>) -> Result<()> {
-    let begun = reader.offset();
+fn answer_or_trace(document: &mut Document<'_, '_, '_>) -> Result<()> {
+    let begun = document.offset();
     let mut trace = Trace::default();
     let mut is_answer = false;
-    let outcome = members(reader, &mut trace, &mut is_answer);
+    let outcome = members(document, &mut trace, &mut is_answer);
     if outcome.is_ok() && trace.spans.is_empty() && !is_answer {
-        reader.desk.note(Code::RecordNotJaeger, begun);
+        document.desk.note(Code::RecordNotJaeger, begun);
     }
     trace.breaks_off = outcome.is_err();
     for json in std::mem::take(&mut trace.spans) {
-        let read = spans(&mut reader.again(json), &trace);
+        let read = spans(&mut document.again(json), &trace);
         // What breaks off here broke off before.
         if read.is_err() {
             break;
@@ -97,90 +97,90 @@ fn answer_or_trace(reader: &mut Reader<'_, '_, '_>) -> Result<()> {
 
 /// Reads all of an answer, or all of a trace but its spans.
 fn members<'a>(
-    reader: &mut Reader<'a, '_, '_>,
+    document: &mut Document<'a, '_, '_>,
     trace: &mut Trace<'a>,
     is_answer: &mut bool,
 ) -> Result<()> {
-    reader.json.open()?;
-    while let Some(key) = reader.json.next_key()? {
+    document.json.open()?;
+    while let Some(key) = document.json.next_key()? {
         match key.as_ref() {
             "data" => {
                 *is_answer = true;
-                match reader.json.shape()? {
-                    Shape::Null => reader.json.skip()?,
-                    _ => document(reader)?,
+                match document.json.shape()? {
+                    Shape::Null => document.json.skip()?,
+                    _ => answers(document)?,
                 }
             }
-            "errors" => *is_answer |= errors(reader)?,
-            "traceID" => trace.id = reader.id(trace_id)?,
+            "errors" => *is_answer |= errors(document)?,
+            "traceID" => trace.id = document.id(trace_id)?,
             "spans" => {
-                let start = reader.json.position();
-                trace.spans.push(reader.json.again_at(start));
-                reader.json.skip()?;
+                let start = document.json.position();
+                trace.spans.push(document.json.again_at(start));
+                document.json.skip()?;
             }
             "processes" => {
-                if reader.open_object()? {
-                    while let Some(name) = reader.json.next_key()? {
-                        let process = process(reader)?;
+                if document.open_object()? {
+                    while let Some(name) = document.json.next_key()? {
+                        let process = process(document)?;
                         trace.processes.insert(name, process);
                     }
                 }
             }
-            "warnings" => trace.clock_adjusted |= warnings(reader)?,
-            _ => reader.json.skip()?,
+            "warnings" => trace.clock_adjusted |= warnings(document)?,
+            _ => document.json.skip()?,
         }
     }
     Ok(())
 }
 
 /// Whether there are any; they are counted and not read, since content may be private.
-fn errors(reader: &mut Reader<'_, '_, '_>) -> Result<bool> {
-    let offset = reader.offset();
+fn errors(document: &mut Document<'_, '_, '_>) -> Result<bool> {
+    let offset = document.offset();
     let mut count = 0;
-    if reader.open_array()? {
-        while reader.json.next_element()? {
+    if document.open_array()? {
+        while document.json.next_element()? {
             count += 1;
-            reader.json.skip()?;
+            document.json.skip()?;
         }
     }
-    reader.desk.note_many(Code::AnswerHasErrors, count, offset);
+    document.desk.note_many(Code::AnswerHasErrors, count, offset);
     Ok(count > 0)
 }
 
-fn process(reader: &mut Reader<'_, '_, '_>) -> Result<Resource> {
+fn process(document: &mut Document<'_, '_, '_>) -> Result<Resource> {
     let mut attributes = Vec::new();
-    if reader.open_object()? {
-        while let Some(key) = reader.json.next_key()? {
+    if document.open_object()? {
+        while let Some(key) = document.json.next_key()? {
             match key.as_ref() {
                 "serviceName" => {
                     // Before any tag of that name.
-                    let service = reader.text()?.unwrap_or_default();
+                    let service = document.text()?;
                     attributes.insert(0, (Cow::Borrowed("service.name"), Value::Text(service)));
                 }
-                "tags" => tags(reader, &mut attributes)?,
-                _ => reader.json.skip()?,
+                "tags" => tags(document, &mut attributes)?,
+                _ => document.json.skip()?,
             }
         }
     }
-    Ok(reader.desk.resource(&attributes))
+    Ok(document.desk.resource(&attributes))
 }
 
 /// Whether a warning says that times were moved.
-fn warnings(reader: &mut Reader<'_, '_, '_>) -> Result<bool> {
+fn warnings(document: &mut Document<'_, '_, '_>) -> Result<bool> {
     let mut adjusted = false;
-    if reader.open_array()? {
-        while reader.json.next_element()? {
-            let warning = reader.text()?.unwrap_or_default();
+    if document.open_array()? {
+        while document.json.next_element()? {
+            let warning = document.text()?;
             adjusted |= warning.to_ascii_lowercase().contains(ADJUSTED);
         }
     }
     Ok(adjusted)
 }
 
-fn spans<'a>(reader: &mut Reader<'a, '_, '_>, trace: &Trace<'a>) -> Result<()> {
-    if reader.open_array()? {
-        while reader.json.next_element()? {
-            span(reader, trace)?;
+fn spans<'a>(document: &mut Document<'a, '_, '_>, trace: &Trace<'a>) -> Result<()> {
+    if document.open_array()? {
+        while document.json.next_element()? {
+            span(document, trace)?;
         }
     }
     Ok(())
@@ -192,23 +192,23 @@ struct Rest<'a> {
     references: Vec<Reference>,
     /// The parent as older versions name it.
     parent_id: Option<Id<SpanId>>,
-    start_us: Cow<'a, str>,
-    duration_us: Cow<'a, str>,
+    start: Micros,
+    duration: Micros,
     /// The name of its process.
     process_id: Cow<'a, str>,
     /// Its process, where that stands in the span.
     process: Option<Resource>,
 }
 
-fn span<'a>(reader: &mut Reader<'a, '_, '_>, trace: &Trace<'a>) -> Result<()> {
-    let found = reader.json.shape()?;
-    let offset = reader.offset();
+fn span<'a>(document: &mut Document<'a, '_, '_>, trace: &Trace<'a>) -> Result<()> {
+    let found = document.json.shape()?;
+    let offset = document.offset();
     let mut draft = Draft::new();
     let mut rest = Rest::default();
     if found == Shape::Object {
-        reader.json.open()?;
-        while let Some(key) = reader.json.next_key()? {
-            span_field(reader, &key, &mut draft, &mut rest)?;
+        document.json.open()?;
+        while let Some(key) = document.json.next_key()? {
+            span_field(document, &key, &mut draft, &mut rest)?;
         }
         if draft.raw.trace_id == TraceId(0) && trace.id.is_some() {
             draft.set_trace_id(trace.id);
@@ -219,49 +219,49 @@ fn span<'a>(reader: &mut Reader<'a, '_, '_>, trace: &Trace<'a>) -> Result<()> {
         heed_tags(&mut draft);
     } else {
         draft.blame(Code::SpanDamaged);
-        reader.json.skip()?;
+        document.json.skip()?;
     }
     let known = trace.processes.get(&rest.process_id).copied().or(rest.process);
     if known.is_none() && trace.breaks_off {
         draft.blame(Code::ProcessesLost);
     }
-    let resource = known.unwrap_or_else(|| reader.desk.resource(&[]));
-    reader.desk.take(&draft, resource, offset);
+    let resource = known.unwrap_or_else(|| document.desk.resource(&[]));
+    document.desk.take(&draft, resource, offset);
     Ok(())
 }
 
 fn span_field<'a>(
-    reader: &mut Reader<'a, '_, '_>,
+    document: &mut Document<'a, '_, '_>,
     key: &str,
     draft: &mut Draft<'a>,
     rest: &mut Rest<'a>,
 ) -> Result<()> {
     match key {
-        "traceID" => draft.set_trace_id(reader.id(trace_id)?),
-        "spanID" => draft.set_span_id(reader.id(span_id)?),
-        "parentSpanID" => rest.parent_id = reader.id(span_id)?,
-        "operationName" => draft.raw.name = reader.text()?.unwrap_or_default(),
+        "traceID" => draft.set_trace_id(document.id(trace_id)?),
+        "spanID" => draft.set_span_id(document.id(span_id)?),
+        "parentSpanID" => rest.parent_id = document.id(span_id)?,
+        "operationName" => draft.raw.name = document.text()?,
         "references" => {
-            if reader.open_array()? {
-                while reader.json.next_element()? {
-                    rest.references.push(reference(reader)?);
+            if document.open_array()? {
+                while document.json.next_element()? {
+                    rest.references.push(reference(document)?);
                 }
             }
         }
-        "startTime" => rest.start_us = reader.numeral()?,
-        "duration" => rest.duration_us = reader.numeral()?,
-        "tags" => tags(reader, &mut draft.raw.attributes)?,
+        "startTime" => rest.start = document.micros()?,
+        "duration" => rest.duration = document.micros()?,
+        "tags" => tags(document, &mut draft.raw.attributes)?,
         "logs" => {
-            if reader.open_array()? {
-                while reader.json.next_element()? {
-                    draft.raw.events.push(log(reader)?);
+            if document.open_array()? {
+                while document.json.next_element()? {
+                    draft.raw.events.push(log(document)?);
                 }
             }
         }
-        "processID" => rest.process_id = reader.text()?.unwrap_or_default(),
-        "process" => rest.process = Some(process(reader)?),
-        "warnings" => draft.raw.clock_adjusted |= warnings(reader)?,
-        _ => reader.json.skip()?,
+        "processID" => rest.process_id = document.text()?,
+        "process" => rest.process = Some(process(document)?),
+        "warnings" => draft.raw.clock_adjusted |= warnings(document)?,
+        _ => document.json.skip()?,
     }
     Ok(())
 }
@@ -292,19 +292,19 @@ impl Reference {
     }
 }
 
-fn reference(reader: &mut Reader<'_, '_, '_>) -> Result<Reference> {
+fn reference(document: &mut Document<'_, '_, '_>) -> Result<Reference> {
     let mut reference = Reference::default();
-    if reader.open_object()? {
-        while let Some(key) = reader.json.next_key()? {
+    if document.open_object()? {
+        while let Some(key) = document.json.next_key()? {
             match key.as_ref() {
                 "refType" => {
-                    let kind = reader.text()?.unwrap_or_default();
+                    let kind = document.text()?;
                     reference.is_child_of = kind.eq_ignore_ascii_case("CHILD_OF");
                     reference.is_follows_from = kind.eq_ignore_ascii_case("FOLLOWS_FROM");
                 }
-                "traceID" => reference.trace = reader.id(trace_id)?,
-                "spanID" => reference.span = reader.id(span_id)?,
-                _ => reader.json.skip()?,
+                "traceID" => reference.trace = document.id(trace_id)?,
+                "spanID" => reference.span = document.id(span_id)?,
+                _ => document.json.skip()?,
             }
         }
     }
@@ -330,15 +330,13 @@ fn set_parent(draft: &mut Draft<'_>, rest: &Rest<'_>) {
 
 /// Times are microseconds. Some traces count them from zero, where zero is a start.
 fn set_times(draft: &mut Draft<'_>, rest: &Rest<'_>) {
-    if rest.start_us.is_empty() {
+    if rest.start == Micros::Absent {
         return;
     }
-    let start = scalar::micros_as_nanos(&rest.start_us);
-    let duration = match rest.duration_us.as_ref() {
-        "" => Some(0),
-        duration_us => scalar::micros_as_nanos(duration_us),
-    };
-    let end = start.zip(duration).and_then(|(start, duration)| start.checked_add(duration));
+    let start = rest.start.nanos();
+    let end = start
+        .zip(rest.duration.nanos_or_zero())
+        .and_then(|(start, duration)| start.checked_add(duration));
     draft.set_times_from_zero(start, end);
 }
 
@@ -384,14 +382,14 @@ fn kind(name: &str) -> Kind {
     known.find(|(word, _)| name.eq_ignore_ascii_case(word)).map_or(Kind::Internal, |(_, kind)| kind)
 }
 
-fn log<'a>(reader: &mut Reader<'a, '_, '_>) -> Result<RawEvent<'a>> {
+fn log<'a>(document: &mut Document<'a, '_, '_>) -> Result<RawEvent<'a>> {
     let mut event = RawEvent::default();
-    if reader.open_object()? {
-        while let Some(key) = reader.json.next_key()? {
+    if document.open_object()? {
+        while let Some(key) = document.json.next_key()? {
             match key.as_ref() {
-                "timestamp" => event.time = instant(scalar::micros_as_nanos(&reader.numeral()?)),
-                "fields" => tags(reader, &mut event.attributes)?,
-                _ => reader.json.skip()?,
+                "timestamp" => event.time = instant(document.micros()?.nanos()),
+                "fields" => tags(document, &mut event.attributes)?,
+                _ => document.json.skip()?,
             }
         }
     }
@@ -420,46 +418,31 @@ fn become_exception(event: &mut RawEvent<'_>) {
     }
 }
 
-fn tags<'a>(reader: &mut Reader<'a, '_, '_>, attributes: &mut Vec<Attribute<'a>>) -> Result<()> {
-    if !reader.open_array()? {
+fn tags<'a>(
+    document: &mut Document<'a, '_, '_>,
+    attributes: &mut Vec<Attribute<'a>>,
+) -> Result<()> {
+    if !document.open_array()? {
         return Ok(());
     }
-    while reader.json.next_element()? {
-        if !reader.open_object()? {
+    while document.json.next_element()? {
+        if !document.open_object()? {
             continue;
         }
         let mut attribute = (Cow::Borrowed(""), Value::Other);
         let mut written_type = Cow::Borrowed("");
-        while let Some(key) = reader.json.next_key()? {
+        while let Some(key) = document.json.next_key()? {
             match key.as_ref() {
-                "key" => attribute.0 = reader.text()?.unwrap_or_default(),
-                "type" => written_type = reader.text()?.unwrap_or_default(),
-                "value" => attribute.1 = value(reader)?,
-                _ => reader.json.skip()?,
+                "key" => attribute.0 = document.text()?,
+                "type" => written_type = document.text()?,
+                "value" => attribute.1 = document.value()?,
+                _ => document.json.skip()?,
             }
         }
         attribute.1 = of_type(attribute.1, &written_type);
         attributes.push(attribute);
     }
     Ok(())
-}
-
-/// A value by what it is in JSON.
-fn value<'a>(reader: &mut Reader<'a, '_, '_>) -> Result<Value<'a>> {
-    Ok(match reader.json.shape()? {
-        Shape::Text => reader.text()?.map_or(Value::Other, Value::Text),
-        Shape::Bool => Value::Bool(reader.json.bool()?),
-        Shape::Number => {
-            let number = reader.json.number()?;
-            let whole = scalar::whole_number(number).map(Value::Int);
-            let real = || scalar::real_number(number).map(Value::Double);
-            whole.or_else(real).unwrap_or(Value::Other)
-        }
-        Shape::Object | Shape::Array | Shape::Null => {
-            reader.json.skip()?;
-            Value::Other
-        }
-    })
 }
 
 /// A value that is written as text though its type is another; a text that is none of its type

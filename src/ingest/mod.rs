@@ -9,13 +9,13 @@ mod cell;
 mod clickhouse;
 mod clickhouse_parquet;
 mod clickhouse_text;
+mod document;
 mod flat;
 mod format;
 mod harvest;
 mod inspect;
 mod jaeger;
 mod json;
-mod json_reader;
 mod otlp_json;
 mod otlp_proto;
 mod outline;
@@ -23,14 +23,19 @@ pub mod problems;
 mod refusal;
 mod scalar;
 mod scatter;
+mod shared_ids;
 mod sniff;
 mod source;
 mod span_json;
 mod stream;
+mod zipkin;
+mod zipkin_v1;
 
 use std::io::{self, Read};
 
-use rayon::iter::{IntoParallelRefIterator, ParallelBridge, ParallelIterator};
+use rayon::iter::{
+    IntoParallelRefIterator, IntoParallelRefMutIterator, ParallelBridge, ParallelIterator,
+};
 
 use crate::conventions::{Conventions, Seen};
 use crate::span::{Interner, Spans};
@@ -173,7 +178,9 @@ pub fn ingest(
     // Of several failures that of the first file is told, whichever came first.
     let files = outcomes.into_iter().collect::<Result<Vec<_>, _>>()?;
     refuse_nothing(files.iter().map(|file| &file.facts))?;
-    Ok(finish(files))
+    let mut ingested = finish(files);
+    ingested.partitions.par_iter_mut().for_each(shared_ids::split);
+    Ok(ingested)
 }
 
 /// Counts what each of the files that `inputs` name holds, one after another.

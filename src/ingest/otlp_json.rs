@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 
 use super::admit::{Desk, Draft, MAX_LIST_DEPTH, instant, kind_of, status_of};
+use super::document::{Document, Result, read_all};
 use super::json::Shape;
-use super::json_reader::{Reader, Result, documents};
 use super::outline::Outline;
 use super::problems::Code;
 use super::scalar;
@@ -61,308 +61,318 @@ fn is_signal(key: &str) -> bool {
     matches!(top_key(key), Some(TopKey::Traces | TopKey::Others))
 }
 
-/// Reads a record.
-#[expect(
-    clippy::redundant_closure_for_method_calls,
-    reason = "the method itself is of one lifetime only, that of the type before it"
-)]
+/// Reads a record that holds one document, or several.
 pub(crate) fn read(bytes: &[u8], desk: &mut Desk<'_>) {
-    documents(bytes, desk, |reader| reader.document());
+    read_all(bytes, desk, read_messages);
 }
 
-impl<'a> Reader<'a, '_, '_> {
-    /// Nanoseconds since the epoch; `None` where it is no such number, zero where it is absent.
-    fn unix_ns(&mut self) -> Result<Option<i64>> {
-        let numeral = self.numeral()?;
-        Ok(if numeral.is_empty() { Some(0) } else { scalar::whole_number(&numeral) })
-    }
+/// Nanoseconds since the epoch; `None` where it is no such number, zero where it is absent.
+fn read_unix_ns(document: &mut Document<'_, '_, '_>) -> Result<Option<i64>> {
+    let numeral = document.numeral()?;
+    Ok(if numeral.is_empty() { Some(0) } else { scalar::whole_number(&numeral) })
+}
 
-    /// A message, or a list of them, as `jq --slurp` makes of lines.
-    fn document(&mut self) -> Result<()> {
-        if self.json.shape()? == Shape::Array {
-            self.json.open()?;
-            while self.json.next_element()? {
-                self.document()?;
+/// A message, or a list of them, as `jq --slurp` makes of lines.
+fn read_messages(document: &mut Document<'_, '_, '_>) -> Result<()> {
+    if document.json.shape()? == Shape::Array {
+        document.json.open()?;
+        while document.json.next_element()? {
+            read_messages(document)?;
+        }
+        return Ok(());
+    }
+    let begun = document.offset();
+    let mut signals = Signals::default();
+    read_message(document, &mut signals, true)?;
+    if !signals.traces {
+        let code = if signals.others { Code::OtherSignal } else { Code::RecordNotOtlp };
+        document.desk.note(code, begun);
+    }
+    Ok(())
+}
+
+fn read_message(
+    document: &mut Document<'_, '_, '_>,
+    signals: &mut Signals,
+    is_outermost: bool,
+) -> Result<()> {
+    if document.json.shape()? != Shape::Object {
+        return document.json.skip();
+    }
+    document.json.open()?;
+    while let Some(key) = document.json.next_key()? {
+        match top_key(&key) {
+            Some(TopKey::Traces) => {
+                signals.traces = true;
+                read_all_resource_spans(document)?;
             }
-            return Ok(());
-        }
-        let begun = self.offset();
-        let mut signals = Signals::default();
-        self.message(&mut signals, true)?;
-        if !signals.traces {
-            let code = if signals.others { Code::OtherSignal } else { Code::RecordNotOtlp };
-            self.desk.note(code, begun);
-        }
-        Ok(())
-    }
-
-    fn message(&mut self, signals: &mut Signals, is_outermost: bool) -> Result<()> {
-        if self.json.shape()? != Shape::Object {
-            return self.json.skip();
-        }
-        self.json.open()?;
-        while let Some(key) = self.json.next_key()? {
-            match top_key(&key) {
-                Some(TopKey::Traces) => {
-                    signals.traces = true;
-                    self.all_resource_spans()?;
-                }
-                Some(TopKey::Wrapped) if is_outermost => self.message(signals, false)?,
-                Some(TopKey::Others) => {
-                    signals.others = true;
-                    self.json.skip()?;
-                }
-                _ => self.json.skip()?,
+            Some(TopKey::Wrapped) if is_outermost => read_message(document, signals, false)?,
+            Some(TopKey::Others) => {
+                signals.others = true;
+                document.json.skip()?;
             }
+            _ => document.json.skip()?,
         }
-        Ok(())
     }
+    Ok(())
+}
 
-    fn all_resource_spans(&mut self) -> Result<()> {
-        if self.open_array()? {
-            while self.json.next_element()? {
-                self.resource_spans()?;
+fn read_all_resource_spans(document: &mut Document<'_, '_, '_>) -> Result<()> {
+    if document.open_array()? {
+        while document.json.next_element()? {
+            read_resource_spans(document)?;
+        }
+    }
+    Ok(())
+}
+
+/// The spans of one resource. Those that stand before it are read once it is known.
+fn read_resource_spans(document: &mut Document<'_, '_, '_>) -> Result<()> {
+    let mut resource = None;
+    let mut before_resource = Vec::new();
+    if !document.open_object()? {
+        return Ok(());
+    }
+    while let Some(key) = document.json.next_key()? {
+        match (ResourceSpansField::from_name(&key), resource) {
+            (Some(ResourceSpansField::Resource), _) => resource = Some(read_resource(document)?),
+            (
+                Some(ResourceSpansField::ScopeSpans | ResourceSpansField::LibrarySpans),
+                Some(resource),
+            ) => {
+                read_all_scope_spans(document, resource)?;
             }
-        }
-        Ok(())
-    }
-
-    /// The spans of one resource. Those that stand before it are read once it is known.
-    fn resource_spans(&mut self) -> Result<()> {
-        let mut resource = None;
-        let mut before_resource = Vec::new();
-        if !self.open_object()? {
-            return Ok(());
-        }
-        while let Some(key) = self.json.next_key()? {
-            match (ResourceSpansField::from_name(&key), resource) {
-                (Some(ResourceSpansField::Resource), _) => resource = Some(self.resource()?),
-                (
-                    Some(ResourceSpansField::ScopeSpans | ResourceSpansField::LibrarySpans),
-                    Some(resource),
-                ) => {
-                    self.all_scope_spans(resource)?;
-                }
-                (Some(_), None) => {
-                    before_resource.push(self.json.position());
-                    self.json.skip()?;
-                }
-                (None, _) => self.json.skip()?,
+            (Some(_), None) => {
+                let start = document.json.position();
+                before_resource.push(document.json.again_at(start));
+                document.json.skip()?;
             }
+            (None, _) => document.json.skip()?,
         }
-        if before_resource.is_empty() {
-            return Ok(());
-        }
-        let resource = match resource {
-            Some(resource) => resource,
-            None => self.desk.resource(&[]),
-        };
-        for position in before_resource {
-            let json = self.json.again_at(position);
-            self.again(json).all_scope_spans(resource)?;
-        }
-        Ok(())
     }
-
-    fn resource(&mut self) -> Result<Resource> {
-        let mut attributes = Vec::new();
-        if self.open_object()? {
-            while let Some(key) = self.json.next_key()? {
-                match ResourceField::from_name(&key) {
-                    Some(ResourceField::Attributes) => self.attributes(&mut attributes)?,
-                    None => self.json.skip()?,
-                }
-            }
-        }
-        Ok(self.desk.resource(&attributes))
+    if before_resource.is_empty() {
+        return Ok(());
     }
+    let resource = match resource {
+        Some(resource) => resource,
+        None => document.desk.resource(&[]),
+    };
+    for json in before_resource {
+        read_all_scope_spans(&mut document.again(json), resource)?;
+    }
+    Ok(())
+}
 
-    fn all_scope_spans(&mut self, resource: Resource) -> Result<()> {
-        if self.open_array()? {
-            while self.json.next_element()? {
-                self.scope_spans(resource)?;
+fn read_resource(document: &mut Document<'_, '_, '_>) -> Result<Resource> {
+    let mut attributes = Vec::new();
+    if document.open_object()? {
+        while let Some(key) = document.json.next_key()? {
+            match ResourceField::from_name(&key) {
+                Some(ResourceField::Attributes) => read_attributes(document, &mut attributes)?,
+                None => document.json.skip()?,
             }
         }
-        Ok(())
     }
+    Ok(document.desk.resource(&attributes))
+}
 
-    fn scope_spans(&mut self, resource: Resource) -> Result<()> {
-        if !self.open_object()? {
-            return Ok(());
+fn read_all_scope_spans(document: &mut Document<'_, '_, '_>, resource: Resource) -> Result<()> {
+    if document.open_array()? {
+        while document.json.next_element()? {
+            read_scope_spans(document, resource)?;
         }
-        while let Some(key) = self.json.next_key()? {
-            match ScopeSpansField::from_name(&key) {
-                Some(ScopeSpansField::Spans) => {
-                    if self.open_array()? {
-                        while self.json.next_element()? {
-                            self.span(resource)?;
-                        }
-                    }
-                }
-                None => self.json.skip()?,
-            }
-        }
-        Ok(())
     }
+    Ok(())
+}
 
-    fn span(&mut self, resource: Resource) -> Result<()> {
-        let found = self.json.shape()?;
-        let offset = self.offset();
-        let mut draft = Draft::new();
-        if found == Shape::Object {
-            self.json.open()?;
-            while let Some(key) = self.json.next_key()? {
-                match SpanField::from_name(&key) {
-                    Some(field) => self.span_field(field, &mut draft)?,
-                    None => self.json.skip()?,
-                }
-            }
-        } else {
-            draft.blame(Code::SpanDamaged);
-            self.json.skip()?;
-        }
-        self.desk.take(&draft, resource, offset);
-        Ok(())
+fn read_scope_spans(document: &mut Document<'_, '_, '_>, resource: Resource) -> Result<()> {
+    if !document.open_object()? {
+        return Ok(());
     }
-
-    fn span_field(&mut self, field: SpanField, draft: &mut Draft<'a>) -> Result<()> {
-        match field {
-            SpanField::TraceId => draft.set_trace_id(self.id(scalar::trace_id)?),
-            SpanField::SpanId => draft.set_span_id(self.id(scalar::span_id)?),
-            SpanField::ParentSpanId => draft.set_parent_id(self.id(scalar::span_id)?),
-            SpanField::Name => draft.raw.name = self.text()?.unwrap_or_default(),
-            SpanField::Kind => {
-                draft.raw.kind = kind_of(&self.numeral()?).unwrap_or(Kind::Internal);
-            }
-            SpanField::Start => draft.set_start(self.unix_ns()?),
-            SpanField::End => draft.set_end(self.unix_ns()?),
-            SpanField::Attributes => self.attributes(&mut draft.raw.attributes)?,
-            SpanField::Events => {
-                if self.open_array()? {
-                    while self.json.next_element()? {
-                        self.event(&mut draft.raw.events)?;
+    while let Some(key) = document.json.next_key()? {
+        match ScopeSpansField::from_name(&key) {
+            Some(ScopeSpansField::Spans) => {
+                if document.open_array()? {
+                    while document.json.next_element()? {
+                        read_span(document, resource)?;
                     }
                 }
             }
-            SpanField::Links => {
-                if self.open_array()? {
-                    while self.json.next_element()? {
-                        draft.raw.links = draft.raw.links.saturating_add(1);
-                        self.json.skip()?;
-                    }
-                }
-            }
-            SpanField::Status => self.status(draft)?,
+            None => document.json.skip()?,
         }
-        Ok(())
     }
+    Ok(())
+}
 
-    fn event(&mut self, events: &mut Vec<RawEvent<'a>>) -> Result<()> {
-        if !self.open_object()? {
-            return Ok(());
-        }
-        let mut event = RawEvent::default();
-        while let Some(key) = self.json.next_key()? {
-            match EventField::from_name(&key) {
-                Some(EventField::Time) => {
-                    event.time = instant(self.unix_ns()?).filter(|time| time.as_nanos() != 0);
-                }
-                Some(EventField::Name) => event.name = self.text()?.unwrap_or_default(),
-                Some(EventField::Attributes) => self.attributes(&mut event.attributes)?,
-                None => self.json.skip()?,
+fn read_span(document: &mut Document<'_, '_, '_>, resource: Resource) -> Result<()> {
+    let found = document.json.shape()?;
+    let offset = document.offset();
+    let mut draft = Draft::new();
+    if found == Shape::Object {
+        document.json.open()?;
+        while let Some(key) = document.json.next_key()? {
+            match SpanField::from_name(&key) {
+                Some(field) => read_span_field(document, field, &mut draft)?,
+                None => document.json.skip()?,
             }
         }
-        events.push(event);
-        Ok(())
+    } else {
+        draft.blame(Code::SpanDamaged);
+        document.json.skip()?;
     }
+    document.desk.take(&draft, resource, offset);
+    Ok(())
+}
 
-    fn status(&mut self, draft: &mut Draft<'a>) -> Result<()> {
-        if !self.open_object()? {
-            return Ok(());
+fn read_span_field<'a>(
+    document: &mut Document<'a, '_, '_>,
+    field: SpanField,
+    draft: &mut Draft<'a>,
+) -> Result<()> {
+    match field {
+        SpanField::TraceId => draft.set_trace_id(document.id(scalar::trace_id)?),
+        SpanField::SpanId => draft.set_span_id(document.id(scalar::span_id)?),
+        SpanField::ParentSpanId => draft.set_parent_id(document.id(scalar::span_id)?),
+        SpanField::Name => draft.raw.name = document.text()?,
+        SpanField::Kind => {
+            draft.raw.kind = kind_of(&document.numeral()?).unwrap_or(Kind::Internal);
         }
-        while let Some(key) = self.json.next_key()? {
-            match StatusField::from_name(&key) {
-                Some(StatusField::Message) => {
-                    draft.raw.status_message = self.text()?.unwrap_or_default();
+        SpanField::Start => draft.set_start(read_unix_ns(document)?),
+        SpanField::End => draft.set_end(read_unix_ns(document)?),
+        SpanField::Attributes => read_attributes(document, &mut draft.raw.attributes)?,
+        SpanField::Events => {
+            if document.open_array()? {
+                while document.json.next_element()? {
+                    read_event(document, &mut draft.raw.events)?;
                 }
-                Some(StatusField::Code) => {
-                    draft.raw.status = status_of(&self.numeral()?).unwrap_or_default();
-                }
-                None => self.json.skip()?,
             }
         }
-        Ok(())
+        SpanField::Links => {
+            if document.open_array()? {
+                while document.json.next_element()? {
+                    draft.raw.links = draft.raw.links.saturating_add(1);
+                    document.json.skip()?;
+                }
+            }
+        }
+        SpanField::Status => read_status(document, draft)?,
     }
+    Ok(())
+}
 
-    fn attributes(&mut self, attributes: &mut Vec<Attribute<'a>>) -> Result<()> {
-        if !self.open_array()? {
-            return Ok(());
-        }
-        while self.json.next_element()? {
-            if !self.open_object()? {
-                continue;
-            }
-            let mut attribute = (Cow::Borrowed(""), Value::Other);
-            while let Some(key) = self.json.next_key()? {
-                match KeyValueField::from_name(&key) {
-                    Some(KeyValueField::Key) => attribute.0 = self.text()?.unwrap_or_default(),
-                    Some(KeyValueField::Value) => attribute.1 = self.value(0)?,
-                    None => self.json.skip()?,
-                }
-            }
-            attributes.push(attribute);
-        }
-        Ok(())
+fn read_event<'a>(
+    document: &mut Document<'a, '_, '_>,
+    events: &mut Vec<RawEvent<'a>>,
+) -> Result<()> {
+    if !document.open_object()? {
+        return Ok(());
     }
-
-    /// An attribute's value; of several the last. An empty object is a value too.
-    fn value(&mut self, list_depth: usize) -> Result<Value<'a>> {
-        let mut value = Value::Other;
-        if !self.open_object()? {
-            return Ok(value);
+    let mut event = RawEvent::default();
+    while let Some(key) = document.json.next_key()? {
+        match EventField::from_name(&key) {
+            Some(EventField::Time) => {
+                event.time = instant(read_unix_ns(document)?).filter(|time| time.as_nanos() != 0);
+            }
+            Some(EventField::Name) => event.name = document.text()?,
+            Some(EventField::Attributes) => read_attributes(document, &mut event.attributes)?,
+            None => document.json.skip()?,
         }
-        while let Some(key) = self.json.next_key()? {
-            value = match ValueField::from_name(&key) {
-                Some(ValueField::Text) => self.text()?.map_or(Value::Other, Value::Text),
-                Some(ValueField::Bool) => {
-                    if self.is(Shape::Bool)? {
-                        Value::Bool(self.json.bool()?)
-                    } else {
-                        Value::Other
-                    }
-                }
-                Some(ValueField::Int) => {
-                    scalar::whole_number(&self.numeral()?).map_or(Value::Other, Value::Int)
-                }
-                Some(ValueField::Double) => {
-                    scalar::real_number(&self.numeral()?).map_or(Value::Other, Value::Double)
-                }
-                Some(ValueField::Array) if list_depth < MAX_LIST_DEPTH => self.list(list_depth)?,
-                Some(ValueField::Array) | None => {
-                    self.json.skip()?;
+    }
+    events.push(event);
+    Ok(())
+}
+
+fn read_status<'a>(document: &mut Document<'a, '_, '_>, draft: &mut Draft<'a>) -> Result<()> {
+    if !document.open_object()? {
+        return Ok(());
+    }
+    while let Some(key) = document.json.next_key()? {
+        match StatusField::from_name(&key) {
+            Some(StatusField::Message) => {
+                draft.raw.status_message = document.text()?;
+            }
+            Some(StatusField::Code) => {
+                draft.raw.status = status_of(&document.numeral()?).unwrap_or_default();
+            }
+            None => document.json.skip()?,
+        }
+    }
+    Ok(())
+}
+
+fn read_attributes<'a>(
+    document: &mut Document<'a, '_, '_>,
+    attributes: &mut Vec<Attribute<'a>>,
+) -> Result<()> {
+    if !document.open_array()? {
+        return Ok(());
+    }
+    while document.json.next_element()? {
+        if !document.open_object()? {
+            continue;
+        }
+        let mut attribute = (Cow::Borrowed(""), Value::Other);
+        while let Some(key) = document.json.next_key()? {
+            match KeyValueField::from_name(&key) {
+                Some(KeyValueField::Key) => attribute.0 = document.text()?,
+                Some(KeyValueField::Value) => attribute.1 = read_value(document, 0)?,
+                None => document.json.skip()?,
+            }
+        }
+        attributes.push(attribute);
+    }
+    Ok(())
+}
+
+/// An attribute's value; of several the last. An empty object is a value too.
+fn read_value<'a>(document: &mut Document<'a, '_, '_>, list_depth: usize) -> Result<Value<'a>> {
+    let mut value = Value::Other;
+    if !document.open_object()? {
+        return Ok(value);
+    }
+    while let Some(key) = document.json.next_key()? {
+        value = match ValueField::from_name(&key) {
+            Some(ValueField::Text) => document.optional_text()?.map_or(Value::Other, Value::Text),
+            Some(ValueField::Bool) => {
+                if document.is(Shape::Bool)? {
+                    Value::Bool(document.json.bool()?)
+                } else {
                     Value::Other
                 }
-            };
-        }
-        Ok(value)
+            }
+            Some(ValueField::Int) => {
+                scalar::whole_number(&document.numeral()?).map_or(Value::Other, Value::Int)
+            }
+            Some(ValueField::Double) => {
+                scalar::real_number(&document.numeral()?).map_or(Value::Other, Value::Double)
+            }
+            Some(ValueField::Array) if list_depth < MAX_LIST_DEPTH => {
+                read_list(document, list_depth)?
+            }
+            Some(ValueField::Array) | None => {
+                document.json.skip()?;
+                Value::Other
+            }
+        };
     }
+    Ok(value)
+}
 
-    fn list(&mut self, list_depth: usize) -> Result<Value<'a>> {
-        let mut elements = Vec::new();
-        if self.open_object()? {
-            while let Some(key) = self.json.next_key()? {
-                match ArrayField::from_name(&key) {
-                    Some(ArrayField::Values) => {
-                        if self.open_array()? {
-                            while self.json.next_element()? {
-                                elements.push(self.value(list_depth + 1)?);
-                            }
+fn read_list<'a>(document: &mut Document<'a, '_, '_>, list_depth: usize) -> Result<Value<'a>> {
+    let mut elements = Vec::new();
+    if document.open_object()? {
+        while let Some(key) = document.json.next_key()? {
+            match ArrayField::from_name(&key) {
+                Some(ArrayField::Values) => {
+                    if document.open_array()? {
+                        while document.json.next_element()? {
+                            elements.push(read_value(document, list_depth + 1)?);
                         }
                     }
-                    None => self.json.skip()?,
                 }
+                None => document.json.skip()?,
             }
         }
-        Ok(Value::List(elements))
     }
+    Ok(Value::List(elements))
 }

@@ -131,16 +131,16 @@ problems! {
         "look at the instrumentation that made the span";
     /// A span whose start cannot be.
     StartInvalid = "start-invalid", Loss,
-        "a span's start is no whole number of nanoseconds between 1970 and 2116, and the span was rejected",
-        "times are nanoseconds since 1970: check the unit";
+        "a span's start is no time between 1970 and 2116, and the span was rejected",
+        "check the unit: OTLP counts nanoseconds since 1970, Jaeger and Zipkin microseconds";
     /// A span without an end.
     EndAbsent = "end-absent", Info,
         "a span has no end time, or 0, and counts as ended when it started",
         "spans still open when they were exported look like this";
     /// A span whose end cannot be.
     EndInvalid = "end-invalid", Loss,
-        "a span's end is no whole number of nanoseconds between 1970 and 2116, and the span was rejected",
-        "times are nanoseconds since 1970: check the unit";
+        "a span's end is no time between 1970 and 2116, and the span was rejected",
+        "check the unit: OTLP counts nanoseconds since 1970, Jaeger and Zipkin microseconds";
     /// A span that cannot be decoded.
     SpanDamaged = "span-damaged", Loss,
         "a span cannot be decoded and was rejected",

@@ -52,6 +52,11 @@ pub(crate) fn span_id_of(bytes: &[u8]) -> Id<SpanId> {
     Id { id: SpanId(low_half(id)), is_hashed }
 }
 
+/// A span id that stands for `bytes`.
+pub(crate) fn hashed_span_id(bytes: &[u8]) -> SpanId {
+    SpanId(low_half(hash(bytes)))
+}
+
 /// The trace id that `text` writes in hexadecimal; of any other text, a hash.
 pub(crate) fn hex_trace_id(text: &str) -> Id<TraceId> {
     let id = hex(text, 32);

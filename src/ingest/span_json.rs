@@ -2,8 +2,8 @@
 
 use super::admit::{Desk, instant, kind_of, status_of};
 use super::cell::Cell;
+use super::document::{Document, Result};
 use super::flat::{FlatSpan, read_objects};
-use super::json_reader::{Reader, Result};
 use super::outline::Outline;
 use super::problems::Code;
 use super::scalar;
@@ -22,19 +22,19 @@ pub(crate) fn read(bytes: &[u8], desk: &mut Desk<'_>) {
     read_objects(bytes, desk, span);
 }
 
-fn span(reader: &mut Reader<'_, '_, '_>) -> Result<bool> {
-    let begun = reader.offset();
+fn span(document: &mut Document<'_, '_, '_>) -> Result<bool> {
+    let begun = document.offset();
     let mut span = FlatSpan::new();
     let mut is_span = false;
-    while let Some(key) = reader.json.next_key()? {
-        let offset = reader.offset();
+    while let Some(key) = document.json.next_key()? {
+        let offset = document.offset();
         is_span |= TELLING.contains(&key.as_ref());
-        if set(&mut span, &key, Cell::of_json(&mut reader.json)?).is_none() {
-            reader.desk.note(Code::FieldWrongType, offset);
+        if set(&mut span, &key, Cell::of_json(&mut document.json)?).is_none() {
+            document.desk.note(Code::FieldWrongType, offset);
         }
     }
     if is_span {
-        span.hand_over(reader.desk, begun);
+        span.hand_over(document.desk, begun);
     }
     Ok(is_span)
 }

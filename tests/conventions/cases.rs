@@ -71,6 +71,7 @@ fn raw_span(json: &Json) -> RawSpan<'_> {
             })
             .collect(),
         links: 0,
+        may_share_id: false,
         clock_adjusted: false,
     }
 }

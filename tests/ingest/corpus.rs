@@ -151,6 +151,16 @@ fn published_clickhouse_counts_equal_the_independent_readers() {
 }
 
 #[test]
+fn published_zipkin_counts_equal_the_independent_readers() {
+    equals_facts("zipkin/");
+}
+
+#[test]
+fn published_zipkin_v1_counts_equal_the_independent_readers() {
+    equals_facts("zipkin-v1/");
+}
+
+#[test]
 fn published_jaeger_counts_equal_the_independent_readers() {
     equals_facts("jaeger/");
 }

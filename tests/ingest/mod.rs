@@ -13,3 +13,4 @@ mod reference;
 mod sources;
 mod span_json;
 mod support;
+mod zipkin;

@@ -27,7 +27,13 @@ pub(super) fn try_read(inputs: &[&str]) -> Result<Ingested, IngestError> {
     }
     let admitted: u64 = read.files.iter().map(|file| file.spans_admitted).sum();
     let kept: usize = read.partitions.iter().map(|partition| partition.rows.len()).sum();
-    assert_eq!(admitted, kept as u64, "every admitted span is in a partition");
+    // A record of Zipkin's first version may hold both halves of a call, which are two spans.
+    let is_v1 = |format: &str| format.starts_with("Zipkin v1");
+    let may_part = read.files.iter().any(|file| file.format.as_deref().is_some_and(is_v1));
+    assert!(
+        admitted == kept as u64 || (may_part && admitted < kept as u64),
+        "every admitted span is in a partition: {admitted} admitted, {kept} kept"
+    );
     Ok(read)
 }
 

@@ -28,6 +28,7 @@ pub fn span(kind: Kind) -> RawSpan<'static> {
         attributes: Vec::new(),
         events: Vec::new(),
         links: 0,
+        may_share_id: false,
         clock_adjusted: false,
     }
 }
