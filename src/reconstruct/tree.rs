@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 
 use crate::span::{Kind, Span, SpanId};
 use crate::tables::{BlindSpot, BlindSpots};
+use crate::units::UnixNanos;
 
 /// What the parent id of a span leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +54,7 @@ impl<'a> Tree<'a> {
         blind_spots.insert_if(negative, BlindSpot::NegativeDuration);
         let adjusted = spans.iter().any(|span| span.flags.clock_adjusted);
         blind_spots.insert_if(adjusted, BlindSpot::ClockAdjusted);
+        blind_spots.insert_if(times_are_rounded(&spans), BlindSpot::TimesRounded);
 
         let mut parents: Vec<Parent> = spans
             .iter()
@@ -146,6 +148,19 @@ impl<'a> Tree<'a> {
             .collect();
         Children::group(&real, in_order.iter().copied())
     }
+}
+
+/// Whether all times went through a 64-bit floating-point number of nanoseconds, of which only every
+/// 256th is one in this century, and not merely were whole microseconds.
+fn times_are_rounded(spans: &[&Span]) -> bool {
+    /// The distance of neighbouring floating-point numbers between 2^60 and 2^61.
+    const STEP_NS: i64 = 256;
+    /// Below this they lie closer together.
+    const LEAST_UNIX_NS: i64 = 1 << 60;
+    let mut times = spans.iter().flat_map(|span| [span.start, span.end]).map(UnixNanos::as_nanos);
+    let micros = |time: i64| time % 1_000 == 0;
+    spans.iter().any(|span| !micros(span.start.as_nanos()) || !micros(span.end.as_nanos()))
+        && times.all(|time| time >= LEAST_UNIX_NS && time % STEP_NS == 0)
 }
 
 /// Keeps the first of several records with one id, and gives each id its place. The spans come by

@@ -127,5 +127,6 @@ pub(super) const fn blind_spot(spot: BlindSpot) -> &'static str {
         BlindSpot::NegativeDuration => "spans that end before they start",
         BlindSpot::NoDeadline => "no deadline is known",
         BlindSpot::Orphans => "spans whose parent was not traced",
+        BlindSpot::TimesRounded => "times rounded on the way; below 1 µs they mean nothing",
     }
 }

@@ -216,6 +216,8 @@ names! {
         NoDeadline = "no_deadline",
         /// Spans whose parent is not there.
         Orphans = "orphans",
+        /// Times went through a floating-point number: differences below 1 µs mean nothing.
+        TimesRounded = "times_rounded",
     }
 }
 

@@ -1,6 +1,9 @@
 //! OTLP JSON: each way in which real exporters write it, from the smallest file that shows it.
 
+use dwindle::reconstruct::{Policy, reconstruct};
+
 use super::support::{Folder, problems, read, read_fixture, spans, try_read};
+use crate::support::tables::json_tables;
 
 /// The trace of most fixtures.
 const TRACE: &str = "5b8efff798038103d269b633813fc60c";
@@ -280,4 +283,26 @@ fn a_list_of_documents_is_each_of_them() {
         assert!(told[0].starts_with(&format!("record-not-otlp 1 @{}:", at + 22)), "{told:?}");
         assert!(told[1].starts_with(&format!("other-signal 1 @{at}:")), "{told:?}");
     }
+}
+
+/// A reader somewhere on the way that takes nanoseconds for a floating-point number leaves every
+/// 256th; differences below a microsecond then mean nothing, and the request says so.
+#[test]
+fn times_that_went_through_floating_point_are_a_blind_spot() {
+    let folder = Folder::new();
+    let spots = |start: u64, end: u64| {
+        let span = format!(
+            "{{\"traceId\":\"0000000000000000000000000000ab12\",\"spanId\":\"00000000000000c3\",\
+             \"name\":\"n\",\"kind\":2,\"startTimeUnixNano\":\"{start}\",\"endTimeUnixNano\":\"{end}\"}}"
+        );
+        let text = format!("{{\"resourceSpans\":[{{\"scopeSpans\":[{{\"spans\":[{span}]}}]}}]}}");
+        let read = read(&[&folder.write(&format!("{start}.json"), &text)]);
+        let of = |spans| reconstruct(spans, &Policy::default());
+        json_tables(read.partitions.iter().map(of))["requests"][0]["blind_spots"].to_string()
+    };
+    let (start, end) = (1_700_000_000_123_456_789_u64, 1_700_000_000_223_456_789_u64);
+    assert!(!spots(start, end).contains("times_rounded"));
+    assert!(spots(start / 256 * 256, end / 256 * 256).contains("times_rounded"));
+    // Whole microseconds are what many exporters write, and no sign of rounding.
+    assert!(!spots(start / 256_000 * 256_000, end / 256_000 * 256_000).contains("times_rounded"));
 }

@@ -158,6 +158,13 @@ impl<'a> Trace<'a> {
         if kept.iter().any(|span| span.flags.clock_adjusted) {
             self.blind_spots.insert("clock_adjusted");
         }
+        let times: Vec<i64> =
+            kept.iter().flat_map(|span| [span.start.as_nanos(), span.end.as_nanos()]).collect();
+        if times.iter().any(|time| time % 1_000 != 0)
+            && times.iter().all(|time| *time >= 1 << 60 && time % 256 == 0)
+        {
+            self.blind_spots.insert("times_rounded");
+        }
         self.nodes = kept.iter().map(|span| node(spans, span)).collect();
     }
 
