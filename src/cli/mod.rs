@@ -3,6 +3,7 @@
 
 mod analyze;
 mod exit;
+mod extract;
 mod input;
 mod inspect;
 mod manifest;
@@ -42,6 +43,8 @@ enum Verb {
     Analyze(analyze::Args),
     /// Tell what each file holds, and what it lacks for deadlines to be known
     Inspect(inspect::Args),
+    /// Write one trace as OTLP JSON, as it is or with neutral names
+    Extract(extract::Args),
     /// Print every table and column: type, unit, what null means
     Schema(schema::Args),
 }
@@ -52,6 +55,7 @@ pub fn main() -> ExitCode {
         Verb::Report(args) => report::run(&args),
         Verb::Analyze(args) => analyze::run(&args),
         Verb::Inspect(args) => inspect::run(&args),
+        Verb::Extract(args) => extract::run(&args),
         Verb::Schema(args) => schema::run(&args),
     };
     match done {

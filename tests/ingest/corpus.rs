@@ -78,7 +78,7 @@ fn files_of(corpus: &std::path::Path, folder: &str) -> Vec<(String, Value)> {
 }
 
 /// The paths of the corpus files of a folder; none where the corpus is not there.
-pub(super) fn files(folder: &str) -> Vec<String> {
+pub fn files(folder: &str) -> Vec<String> {
     let Some(corpus) = corpus() else { return Vec::new() };
     let path = |(file, _): (String, Value)| corpus.join(file).display().to_string();
     files_of(&corpus, folder).into_iter().map(path).collect()

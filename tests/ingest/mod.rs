@@ -2,7 +2,7 @@
 
 mod clickhouse;
 mod command;
-mod corpus;
+pub mod corpus;
 mod inspection;
 mod jaeger;
 mod json;
@@ -12,5 +12,5 @@ mod random;
 mod reference;
 mod sources;
 mod span_json;
-mod support;
+pub mod support;
 mod zipkin;
