@@ -226,7 +226,8 @@ impl Kept<'_> {
             self.attributes.push(text("http.request.method", known.unwrap_or("_OTHER")));
         }
         let is_client = self.span.kind == Kind::Client;
-        let http_effect = is_client && known.is_some_and(|known| HTTP_SIDE_EFFECTS.contains(&known));
+        let http_effect =
+            is_client && known.is_some_and(|known| HTTP_SIDE_EFFECTS.contains(&known));
         if is_client && self.span.flags.side_effect && !http_effect {
             self.attributes.push(text("db.operation.name", "UPDATE"));
         }

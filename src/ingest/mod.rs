@@ -47,7 +47,8 @@ use excerpt::Collected;
 pub use excerpt::{Excerpt, WrittenSpan, excerpt, parse_trace_id};
 use format::{Format, WHAT_WE_READ};
 use harvest::{Found, Harvest};
-pub use inspect::{Evidence, FileInspection};
+use inspect::Inspecting;
+pub use inspect::{Counts, Evidence, FileInspection, Inspection};
 use problems::{Code, Ledger};
 pub use refusal::Refusal;
 use scatter::Scattered;
@@ -181,20 +182,21 @@ pub fn ingest(
     Ok(ingested)
 }
 
-/// Counts what each of the files that `inputs` name holds, one after another.
+/// Counts what the files that `inputs` name hold, one after another and together.
 pub fn inspect(
     inputs: &[String],
     conventions: &Conventions,
     progress: &dyn Progress,
-) -> Result<Vec<FileInspection>, IngestError> {
+) -> Result<Inspection, IngestError> {
     let reading = Reading { conventions, progress, only: None };
-    let mut inspections: Vec<FileInspection> = Vec::new();
+    let mut inspecting = Inspecting::default();
     for input in begin(inputs, progress)? {
         let file = read_file(&input, &reading)?;
-        inspections.extend(FileInspection::new(finish(vec![file])));
+        inspecting.add(finish(vec![file]));
     }
-    refuse_nothing(inspections.iter().map(|inspection| &inspection.facts))?;
-    Ok(inspections)
+    let inspection = inspecting.finish();
+    refuse_nothing(inspection.files.iter().map(|file| &file.facts))?;
+    Ok(inspection)
 }
 
 /// How files are read.

@@ -117,14 +117,17 @@ fn any_value() -> impl Strategy<Value = Value<'static>> {
         "\\[[0-9]{1,3}, null\\]",
         "timestamps were adjusted by s3cret",
     ];
-    let single = prop_oneof![
-        8 => text.prop_map(|text| Value::Text(text.into())),
+    let text = text.prop_map(|text| Value::Text(text.into()));
+    // Lists are captured headers.
+    let texts = prop::collection::vec(text.clone(), 0..3).prop_map(Value::List);
+    prop_oneof![
+        8 => text,
         3 => (-2..2_000_i64).prop_map(Value::Int),
         1 => (-2.0..2_000.0).prop_map(Value::Double),
         1 => any::<bool>().prop_map(Value::Bool),
         1 => Just(Value::Other),
-    ];
-    single.prop_recursive(1, 3, 3, |inner| prop::collection::vec(inner, 0..3).prop_map(Value::List))
+        3 => texts,
+    ]
 }
 
 fn any_span() -> impl Strategy<Value = RawSpan<'static>> {
@@ -151,8 +154,8 @@ fn any_span() -> impl Strategy<Value = RawSpan<'static>> {
     )
 }
 
-fn option_of_attribute() -> impl Strategy<Value = Option<dwindle::conventions::raw::Attribute<'static>>>
-{
+fn option_of_attribute()
+-> impl Strategy<Value = Option<dwindle::conventions::raw::Attribute<'static>>> {
     let key = select(vec!["deadline", "exception.type", "exception.message", "customer.name"]);
     prop::option::of((key, any_value()).prop_map(|(key, value)| (key.into(), value)))
 }
@@ -177,7 +180,7 @@ fn but_for_names(span: &Span, strings: &Interner) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 4_000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
 
     #[test]
     fn a_span_under_neutral_names_means_the_same_and_tells_no_secret(
