@@ -35,17 +35,13 @@ struct Cli {
     verb: Verb,
 }
 
+/// What each does is told at its arguments: a word here would stand in place of it.
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Tell where the deadline of each request class goes
     Report(report::Args),
-    /// Write the tables: requests, hops, attempts, segments, findings, problems
     Analyze(analyze::Args),
-    /// Tell what each file holds, and what it lacks for deadlines to be known
     Inspect(inspect::Args),
-    /// Write one trace as OTLP JSON, as it is or with neutral names
     Extract(extract::Args),
-    /// Print every table and column: type, unit, what null means
     Schema(schema::Args),
 }
 
