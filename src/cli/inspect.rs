@@ -7,7 +7,7 @@ use super::input::Inputs;
 use super::manifest::VERSION;
 use super::output::{self, Color, Fatal};
 use super::progress::ProgressLine;
-use crate::ingest::{FileInspection, inspect};
+use crate::ingest::{FileInspection, Settings, inspect};
 use crate::report::{Format, inspection, missing};
 
 /// Tell what each file holds, and what it lacks for deadlines to be known.
@@ -52,7 +52,8 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     let conventions = args.inputs.conventions()?;
     let files = {
         let progress = ProgressLine::new(args.inputs.quiet);
-        inspect(&args.inputs.paths, &conventions, &progress)?
+        let settings = Settings { conventions: &conventions, limits: args.inputs.limits() };
+        inspect(&args.inputs.paths, settings, &progress)?
     };
     match args.format {
         InspectFormat::Ndjson => {

@@ -9,6 +9,7 @@ mod cell;
 mod clickhouse;
 mod clickhouse_parquet;
 mod clickhouse_text;
+mod compression;
 mod document;
 mod flat;
 mod format;
@@ -16,6 +17,8 @@ mod harvest;
 mod inspect;
 mod jaeger;
 mod json;
+mod limits;
+mod magic;
 mod otlp_json;
 mod otlp_proto;
 mod outline;
@@ -37,20 +40,20 @@ use rayon::iter::{
     IntoParallelRefIterator, IntoParallelRefMutIterator, ParallelBridge, ParallelIterator,
 };
 
-use crate::conventions::{Conventions, Seen};
+use crate::conventions::Seen;
 use crate::span::{Interner, Spans};
 use crate::tables::ProblemRow;
-use crate::tables::foreign::is_parquet;
 use admit::Record;
+pub use compression::Compression;
 use format::{Format, WHAT_WE_READ};
 use harvest::{Found, Harvest};
 pub use inspect::{Evidence, FileInspection};
+pub use limits::{Limits, Settings};
 use problems::{Code, Ledger};
 pub use refusal::Refusal;
 use scatter::Scattered;
-pub use source::Compression;
 use source::Input;
-use stream::{Chunk, Stream, Tail};
+use stream::{Chunk, Stream};
 
 /// What can be told while reading. Called from many threads.
 pub trait Progress: Sync {
@@ -119,12 +122,14 @@ pub enum IngestError {
         why: Refusal,
     },
     /// A compressed file cannot be decompressed at all.
-    #[error("{file}: looks like {} but cannot be decompressed", compression.name())]
+    #[error("{file}: looks like {} but cannot be decompressed: {help}", compression.name())]
     NotDecompressed {
         /// The file.
         file: String,
         /// What its first bytes say.
         compression: Compression,
+        /// What to do about it.
+        help: &'static str,
     },
 }
 
@@ -167,14 +172,15 @@ pub struct Ingested {
 }
 
 /// Reads all that `inputs` name: files, folders, patterns, or `-` for standard input.
-pub fn ingest(
+pub fn ingest<'c>(
     inputs: &[String],
-    conventions: &Conventions,
+    settings: impl Into<Settings<'c>>,
     progress: &dyn Progress,
 ) -> Result<Ingested, IngestError> {
+    let settings = settings.into();
     let inputs = begin(inputs, progress)?;
     let outcomes: Vec<_> =
-        inputs.par_iter().map(|input| read_file(input, conventions, progress)).collect();
+        inputs.par_iter().map(|input| read_file(input, settings, progress)).collect();
     // Of several failures that of the first file is told, whichever came first.
     let files = outcomes.into_iter().collect::<Result<Vec<_>, _>>()?;
     refuse_nothing(files.iter().map(|file| &file.facts))?;
@@ -184,14 +190,15 @@ pub fn ingest(
 }
 
 /// Counts what each of the files that `inputs` name holds, one after another.
-pub fn inspect(
+pub fn inspect<'c>(
     inputs: &[String],
-    conventions: &Conventions,
+    settings: impl Into<Settings<'c>>,
     progress: &dyn Progress,
 ) -> Result<Vec<FileInspection>, IngestError> {
+    let settings = settings.into();
     let mut inspections: Vec<FileInspection> = Vec::new();
     for input in begin(inputs, progress)? {
-        let file = read_file(&input, conventions, progress)?;
+        let file = read_file(&input, settings, progress)?;
         inspections.extend(FileInspection::new(finish(vec![file])));
     }
     refuse_nothing(inspections.iter().map(|inspection| &inspection.facts))?;
@@ -276,24 +283,22 @@ fn finish(read: Vec<FileRead>) -> Ingested {
 /// Reads one file.
 fn read_file(
     input: &Input,
-    conventions: &Conventions,
+    settings: Settings<'_>,
     progress: &dyn Progress,
 ) -> Result<FileRead, IngestError> {
     let file = || input.name.clone();
     let failed = |error| IngestError::Read { file: file(), error };
-    let (compression, source) = source::open(input, progress).map_err(failed)?;
+    let (compression, source) = source::open(input, settings.limits, progress).map_err(failed)?;
     let mut stream = Stream::new(source).map_err(failed)?;
-    if is_parquet(stream.start()) {
-        // It says at its end what is in it.
-        stream.read_all().map_err(failed)?;
-    }
-    let format = sniff::sniff(stream.start())
+    let format = sniff::sniff(&mut stream, settings.limits)
+        .map_err(failed)?
         .transpose()
         .map_err(|why| IngestError::Refused { file: file(), why })?;
     let harvests = match format {
-        Some(format) => read_chunks(stream, format, conventions, progress).map_err(failed)?,
-        None if stream.broken().is_some() => {
-            return Err(IngestError::NotDecompressed { file: file(), compression });
+        Some(format) => read_chunks(stream, format, settings, progress).map_err(failed)?,
+        None if let Some(code) = stream.broken() => {
+            let help = code.help();
+            return Err(IngestError::NotDecompressed { file: file(), compression, help });
         }
         None if stream.start().is_empty() => vec![Harvest::of_empty()],
         None => return Err(IngestError::UnknownFormat { file: file() }),
@@ -306,34 +311,28 @@ fn read_file(
 fn read_chunks(
     stream: Stream<impl Read + Send>,
     format: Format,
-    conventions: &Conventions,
+    settings: Settings<'_>,
     progress: &dyn Progress,
 ) -> io::Result<Vec<Harvest>> {
     stream
-        .chunks(format.framing)
+        .chunks(format.framing, settings.limits)
         .par_bridge()
         .try_fold(Harvest::default, |mut harvest, chunk: io::Result<Chunk>| {
             let before = harvest.found.read;
-            read_chunk(&chunk?, format, conventions, &mut harvest);
+            read_chunk(&chunk?, format, settings, &mut harvest);
             progress.spans(harvest.found.read - before);
             Ok(harvest)
         })
         .collect()
 }
 
-fn read_chunk(chunk: &Chunk, format: Format, conventions: &Conventions, harvest: &mut Harvest) {
+fn read_chunk(chunk: &Chunk, format: Format, settings: Settings<'_>, harvest: &mut Harvest) {
     harvest.found.bytes += chunk.len();
     for (bytes, place) in chunk.records() {
         let record = Record { bytes, place, is_unpacked: false };
-        format.read(record, conventions, harvest);
+        format.read(record, settings, harvest);
     }
     if let Some(rest) = &chunk.rest {
-        let code = match rest.tail {
-            Tail::CutOff => Code::RecordCutOff,
-            Tail::Damaged => Code::RecordDamaged,
-            Tail::CompressionCutOff => Code::CompressionCutOff,
-            Tail::CompressionDamaged => Code::CompressionDamaged,
-        };
-        harvest.found.ledger.note(code, 1, rest.place.byte, || rest.place);
+        harvest.found.ledger.note(rest.code, 1, rest.place.byte, || rest.place);
     }
 }
