@@ -1,5 +1,6 @@
 //! Compressed streams: how they are told, and what comes out of them within limits.
 
+use std::error::Error;
 use std::io::{self, BufRead, BufReader, Read};
 
 use flate2::bufread::GzDecoder;
@@ -48,7 +49,9 @@ impl Compression {
         let tally = |inner| BufReader::with_capacity(PACKED_BYTES, Tally { inner, len: 0 });
         let decoder = match self {
             Self::None => return Ok(Box::new(packed)),
-            Self::Gzip => Decoder::Gzip(Gzip { member: Some(GzDecoder::new(tally(packed))) }),
+            Self::Gzip => {
+                Decoder::Gzip(Box::new(Gzip { member: Some(GzDecoder::new(tally(packed))) }))
+            }
             Self::Zstd => Decoder::Zstd(ZstdDecoder::with_buffer(tally(packed))?),
         };
         Ok(Box::new(Unpacked { decoder, len: 0, limits }))
@@ -87,7 +90,9 @@ impl Fault {
         let of_zstd = error.get_ref().and_then(|inner| inner.downcast_ref::<zstd::Error>());
         let is_zstd = |kind| of_zstd.is_some_and(|error| error.is(kind));
         let code = match error.kind() {
-            _ if error.get_ref().is_some_and(|inner| inner.is::<Self>()) => return error,
+            _ if error.get_ref().is_some_and(<dyn Error + Send + Sync>::is::<Self>) => {
+                return error;
+            }
             _ if is_zstd(ZSTD_ErrorCode::ZSTD_error_frameParameter_windowTooLarge) => {
                 Code::WindowTooLarge
             }
@@ -130,7 +135,7 @@ impl<R: Read> Read for Tally<R> {
 type Packed<R> = BufReader<Tally<R>>;
 
 enum Decoder<R: Read> {
-    Gzip(Gzip<Packed<R>>),
+    Gzip(Box<Gzip<Packed<R>>>),
     Zstd(ZstdDecoder<'static, Packed<R>>),
 }
 

@@ -56,7 +56,7 @@ problems! {
     /// Behind the compressed stream stands something else.
     BytesBehind = "bytes-behind", Loss,
         "what follows the compressed data is not compressed and was not read",
-        "if spans should follow, copy or download the file again; zeros are padding and not told";
+        "if spans should follow it, copy or download the file again";
     /// The compressed stream asks for more memory than its format allows by default.
     WindowTooLarge = "window-too-large", Loss,
         "zstd data that needs a window of more than 128 MiB was not read; what came before was",
