@@ -267,23 +267,33 @@ impl Desk<'_> {
         self.note_many(Code::IdHashed, u64::from(draft.has_hashed_id), offset);
         let has_no_end = draft.has_no_end || draft.is_absent(draft.raw.end);
         self.note_many(Code::EndAbsent, u64::from(has_no_end), offset);
-        let span = self.resolve(draft, resource);
+        let span = self.resolve(draft, resource, offset);
         self.harvest.spans.push(span);
         self.harvest.found.admitted += 1;
     }
 
-    /// Keeps the receiving half of a record that told both halves of a call. The record was counted
-    /// with its sending half, and is rejected with it.
-    pub(crate) fn take_receiving_half(&mut self, draft: &Draft<'_>, resource: Resource) {
+    /// Keeps the receiving half of a record, at byte `offset` of it, that told both halves of a call.
+    /// The record was counted with its sending half, and is rejected with it.
+    pub(crate) fn take_receiving_half(
+        &mut self,
+        draft: &Draft<'_>,
+        resource: Resource,
+        offset: usize,
+    ) {
         if draft.reason_to_reject().is_none() {
-            let mut span = self.resolve(draft, resource);
+            let mut span = self.resolve(draft, resource, offset);
             shared_ids::part(&mut span, &self.harvest.spans.strings);
             self.harvest.spans.push(span);
         }
     }
 
-    fn resolve(&mut self, draft: &Draft<'_>, resource: Resource) -> Span {
-        let Harvest { spans, found } = &mut *self.harvest;
-        self.conventions.resolve(&draft.raw, &resource, &mut spans.strings, &mut found.seen)
+    fn resolve(&mut self, draft: &Draft<'_>, resource: Resource, offset: usize) -> Span {
+        let Self { conventions, harvest: Harvest { spans, found }, record } = self;
+        let span = conventions.resolve(&draft.raw, &resource, &mut spans.strings, &mut found.seen);
+        for key in found.seen.take_unparsed() {
+            let byte = record.byte_at(offset);
+            found.ledger.note_unparsed(key, byte, || record.place_at(offset));
+        }
+        span
     }
 }

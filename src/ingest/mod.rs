@@ -244,11 +244,6 @@ impl FileRead {
             spans.push(harvest.spans);
             all.merge(harvest.found);
         }
-        for (key, count) in &all.seen.keys {
-            if count.unparsed > 0 {
-                all.ledger.note_unparsed(key, count.unparsed);
-            }
-        }
         let facts = FileFacts {
             path,
             format: format.map(Format::name),

@@ -217,20 +217,34 @@ impl Ledger {
         byte: Option<u64>,
         place: impl FnOnce() -> Place,
     ) {
-        if let Some(entry) = self.entries.get_mut(&(code, None)) {
+        self.note_of((code, None), count, byte, place);
+    }
+
+    /// Counts a value of a convention key that does not parse, at `byte` of the file.
+    pub(crate) fn note_unparsed(
+        &mut self,
+        key: String,
+        byte: Option<u64>,
+        place: impl FnOnce() -> Place,
+    ) {
+        self.note_of((Code::ValueUnparsed, Some(key)), 1, byte, place);
+    }
+
+    fn note_of(
+        &mut self,
+        key: (Code, Option<String>),
+        count: u64,
+        byte: Option<u64>,
+        place: impl FnOnce() -> Place,
+    ) {
+        if let Some(entry) = self.entries.get_mut(&key) {
             entry.count += count;
             if byte < entry.first.byte {
                 entry.first = place();
             }
         } else {
-            self.entries.insert((code, None), Entry { count, first: place() });
+            self.entries.insert(key, Entry { count, first: place() });
         }
-    }
-
-    /// Counts values of a convention key that do not parse, somewhere in the file.
-    pub(crate) fn note_unparsed(&mut self, key: &str, count: u64) {
-        let entry = Entry { count, first: Place::default() };
-        self.entries.insert((Code::ValueUnparsed, Some(key.to_owned())), entry);
     }
 
     /// How many of `code` were counted.
