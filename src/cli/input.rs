@@ -42,7 +42,7 @@ pub(super) struct Inputs {
     max_record: u32,
 
     /// How many times its size compressed data may expand beyond 64 MiB, so that no small file can
-    /// fill the machine: exports expand 10 to 200 times, since ids are random; bombs 1,030 (gzip)
+    /// fill the machine: exports expand 10 to 30 times, since ids are random; bombs 1,030 (gzip)
     /// to 32,000 times (zstd)
     #[arg(long, value_name = "RATIO", default_value_t = Limits::default().expansion, value_parser = clap::value_parser!(u32).range(1..))]
     max_expansion: u32,

@@ -12,7 +12,7 @@ pub struct Limits {
     /// as it stands in its file and after decompression.
     pub record_bytes: usize,
     /// How many bytes may come out of each compressed byte, once they are many. Spans carry random
-    /// ids of 24 bytes, so that exports expand 10 to 200 times; bombs expand 1,030 times in gzip and
+    /// ids of 24 bytes, so that exports expand 10 to 30 times; bombs expand 1,030 times in gzip and
     /// 32,000 times in zstd.
     pub expansion: u32,
 }
