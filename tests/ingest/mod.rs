@@ -1,11 +1,14 @@
 //! Reading: formats, encodings, trouble.
 
+mod bombs;
 mod clickhouse;
 mod command;
 pub mod corpus;
+mod foreign_files;
 mod inspection;
 mod jaeger;
 mod json;
+mod ledger;
 mod parquet;
 mod protobuf;
 mod random;
