@@ -334,10 +334,14 @@ fn set_times(draft: &mut Draft<'_>, rest: &Rest<'_>) {
         return;
     }
     let start = rest.start.nanos();
-    let end = start
-        .zip(rest.duration.nanos_or_zero())
-        .and_then(|(start, duration)| start.checked_add(duration));
-    draft.set_times_from_zero(start, end);
+    draft.set_start_from_zero(start);
+    match rest.duration {
+        Micros::Absent => draft.lack_end(),
+        duration => {
+            let both = start.zip(duration.nanos());
+            draft.set_end(both.and_then(|(start, duration)| start.checked_add(duration)));
+        }
+    }
 }
 
 /// Takes what other formats have fields for from the tags.

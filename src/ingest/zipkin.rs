@@ -158,7 +158,7 @@ impl<'a> Common<'a> {
 pub(super) fn set_times(draft: &mut Draft<'_>, start: Micros, duration: Micros) {
     draft.set_start(start.nanos_or_zero());
     match duration {
-        Micros::Absent => draft.end_at_start(),
+        Micros::Absent => draft.lack_end(),
         Micros::Invalid => draft.blame(Code::EndInvalid),
         Micros::Nanos(nanos) => {
             let start_ns = draft.raw.start.as_nanos();

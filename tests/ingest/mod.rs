@@ -8,6 +8,7 @@ mod jaeger;
 mod json;
 mod parquet;
 mod protobuf;
+mod quirks;
 mod random;
 mod reference;
 mod sources;
