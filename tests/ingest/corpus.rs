@@ -3,25 +3,17 @@
 use std::path::PathBuf;
 
 use dwindle::ingest::{FileInspection, inspect};
-use dwindle::reconstruct::{Policy, reconstruct};
 use dwindle::units::UnixNanos;
 use serde_json::Value;
 
-use super::support::{conventions, read};
-use crate::support::tables::{Json, differences, json_tables};
-
-/// The tables made of one file.
-fn tables(input: &str) -> Json {
-    let read = read(&[input]);
-    let policy = Policy::default();
-    json_tables(read.partitions.iter().map(|spans| reconstruct(spans, &policy)))
-}
+use super::support::{conventions, read, tables};
+use crate::support::tables::differences;
 
 /// Whether two files of the corpus tell one trace alike: the same rows in all tables.
 fn tell_alike(one: &str, other: &str) {
     let Some(corpus) = corpus() else { return };
     let path = |file: &str| corpus.join(file).display().to_string();
-    let (mut one, mut other) = (tables(&path(one)), tables(&path(other)));
+    let [mut one, mut other] = [one, other].map(|file| tables(&read(&[&path(file)])));
     assert!(!one["requests"].is_empty() && !one["hops"].is_empty());
     for table in ["requests", "hops", "segments", "attempts", "findings"] {
         let [expected, found] = [&mut one, &mut other].map(|tables| tables.remove(table).unwrap());

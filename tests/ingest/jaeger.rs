@@ -6,8 +6,7 @@ use dwindle::span::{Outcome, Span};
 use dwindle::tables::BlindSpot;
 
 use super::corpus;
-use super::support::{Folder, problems, read, read_fixture_of, spans};
-use crate::support::tables::json_tables;
+use super::support::{Folder, problems, read, read_fixture_of, spans, tables};
 
 /// The trace of most fixtures.
 const TRACE: &str = "5b8efff798038103d269b633813fc60c";
@@ -275,10 +274,5 @@ fn a_published_trace_tells_the_same_in_otlp_and_in_jaegers_form() {
     };
     let Some(otlp) = file("otlp-json/", "jaeger-otlp2jaeger-in.json") else { return };
     let jaeger = file("jaeger/", "jaeger-otlp2jaeger-out.json").unwrap();
-    let tables = |path: &str| {
-        let read = read(&[path]);
-        let policy = Policy::default();
-        json_tables(read.partitions.iter().map(|partition| reconstruct(partition, &policy)))
-    };
-    assert_eq!(tables(&jaeger), tables(&otlp));
+    assert_eq!(tables(&read(&[&jaeger])), tables(&read(&[&otlp])));
 }

@@ -1,9 +1,6 @@
 //! OTLP JSON: each way in which real exporters write it, from the smallest file that shows it.
 
-use dwindle::reconstruct::{Policy, reconstruct};
-
-use super::support::{Folder, problems, read, read_fixture, spans, try_read};
-use crate::support::tables::json_tables;
+use super::support::{Folder, problems, read, read_fixture, spans, tables, try_read};
 
 /// The trace of most fixtures.
 const TRACE: &str = "5b8efff798038103d269b633813fc60c";
@@ -297,8 +294,7 @@ fn times_that_went_through_floating_point_are_a_blind_spot() {
         );
         let text = format!("{{\"resourceSpans\":[{{\"scopeSpans\":[{{\"spans\":[{span}]}}]}}]}}");
         let read = read(&[&folder.write(&format!("{start}.json"), &text)]);
-        let of = |spans| reconstruct(spans, &Policy::default());
-        json_tables(read.partitions.iter().map(of))["requests"][0]["blind_spots"].to_string()
+        tables(&read)["requests"][0]["blind_spots"].to_string()
     };
     let (start, end) = (1_700_000_000_123_456_789_u64, 1_700_000_000_223_456_789_u64);
     assert!(!spots(start, end).contains("times_rounded"));

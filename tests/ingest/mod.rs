@@ -3,9 +3,11 @@
 mod clickhouse;
 mod command;
 mod corpus;
+mod evidence;
 mod inspection;
 mod jaeger;
 mod json;
+mod losses;
 mod parquet;
 mod protobuf;
 mod quirks;

@@ -2,11 +2,10 @@
 //! can have it, and the same spans, trouble and tables from all.
 
 use dwindle::ingest::Ingested;
-use dwindle::reconstruct::{Policy, reconstruct};
 use serde_json::Value;
 
-use super::support::{fixture, problems, read, spans};
-use crate::support::tables::{Json, json_tables};
+use super::support::{fixture, problems, read, spans, tables};
+use crate::support::tables::Json;
 
 /// The formats, by the endings of their fixtures.
 const FORMATS: [&str; 5] =
@@ -65,12 +64,6 @@ fn rows(tables: &Json) -> Vec<String> {
     ];
     let hops = ["client_span_id", "server_span_id", "caller_service", "callee_service", "outcome"];
     [of("requests", &requests), of("hops", &hops)].concat()
-}
-
-/// The tables of what was read.
-fn tables(read: &Ingested) -> Json {
-    let policy = Policy::default();
-    json_tables(read.partitions.iter().map(|spans| reconstruct(spans, &policy)))
 }
 
 /// Checks the spans, the trouble and the rows of a quirk in some formats, and that all their tables

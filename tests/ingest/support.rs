@@ -6,6 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use dwindle::conventions::Conventions;
 use dwindle::ingest::{IngestError, Ingested, ingest};
+use dwindle::reconstruct::{Policy, reconstruct};
+
+use crate::support::tables::{Json, json_tables};
 
 /// The embedded conventions.
 pub(super) fn conventions() -> &'static Conventions {
@@ -95,6 +98,12 @@ pub(super) fn problems(read: &Ingested) -> Vec<String> {
         )
     };
     read.problems.iter().map(row).collect()
+}
+
+/// The tables made of what was read, without a contract.
+pub(super) fn tables(read: &Ingested) -> Json {
+    let policy = Policy::default();
+    json_tables(read.partitions.iter().map(|spans| reconstruct(spans, &policy)))
 }
 
 /// A folder that goes when it is dropped.
