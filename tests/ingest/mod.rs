@@ -13,6 +13,7 @@ mod protobuf;
 mod quirks;
 mod random;
 mod reference;
+mod refusals;
 mod sources;
 mod span_json;
 mod support;

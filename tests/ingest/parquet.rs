@@ -48,14 +48,18 @@ fn map_builder() -> MapBuilder<StringBuilder, StringBuilder> {
 
 fn maps<'a>(rows: impl IntoIterator<Item = TextMap<'a>>) -> ArrayRef {
     let mut builder = map_builder();
-    rows.into_iter().for_each(|map| append_map(&mut builder, map));
+    for map in rows {
+        append_map(&mut builder, map);
+    }
     Arc::new(builder.finish())
 }
 
 fn lists<'a>(rows: impl IntoIterator<Item = Vec<&'a str>>) -> ArrayRef {
     let mut builder = ListBuilder::new(StringBuilder::new());
     for row in rows {
-        row.into_iter().for_each(|text| builder.values().append_value(text));
+        for text in row {
+            builder.values().append_value(text);
+        }
         builder.append(true);
     }
     Arc::new(builder.finish())
@@ -64,7 +68,9 @@ fn lists<'a>(rows: impl IntoIterator<Item = Vec<&'a str>>) -> ArrayRef {
 fn lists_of_maps<'a>(rows: impl IntoIterator<Item = Vec<TextMap<'a>>>) -> ArrayRef {
     let mut builder = ListBuilder::new(map_builder());
     for row in rows {
-        row.into_iter().for_each(|map| append_map(builder.values(), map));
+        for map in row {
+            append_map(builder.values(), map);
+        }
         builder.append(true);
     }
     Arc::new(builder.finish())
