@@ -6,7 +6,7 @@ use dwindle::span::{Outcome, Span};
 use dwindle::tables::BlindSpot;
 
 use super::corpus;
-use super::support::{Folder, problems, read, read_fixture_of, spans, tables};
+use super::support::{Folder, problems, read, read_fixture_of, rows, spans, tables};
 
 /// The trace of most fixtures.
 const TRACE: &str = "5b8efff798038103d269b633813fc60c";
@@ -125,6 +125,28 @@ fn errors_are_tags_that_are_true_and_texts_say_what_went_wrong() {
         ]
     );
     assert_eq!(problems(&read), Vec::<String>::new());
+}
+
+#[test]
+fn spans_may_have_no_tags_and_errors_of_both_kinds() {
+    let read = fixture("without-tags.json");
+    let told = of_spans(&read, |span, _| {
+        (span.start.as_nanos(), span.outcome, span.flags.has_error_status)
+    });
+    assert_eq!(
+        told,
+        [
+            (0, Outcome::Ok, false),
+            (1_000, Outcome::Ok, false),
+            (2_000, Outcome::Error, true),
+            (3_000, Outcome::DeadlineExceeded, true),
+        ]
+    );
+    assert_eq!(problems(&read), Vec::<String>::new());
+    assert_eq!(
+        rows(&tables(&read)),
+        ["requests: a1 web no tags 250000 completed [no_deadline]", "hops: - a1 - web ok"]
+    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! OTLP JSON: each way in which real exporters write it, from the smallest file that shows it.
 
-use super::support::{Folder, problems, read, read_fixture, spans, tables, try_read};
+use super::support::{Folder, problems, read, read_fixture, row, rows, spans, tables, try_read};
 
 /// The trace of most fixtures.
 const TRACE: &str = "5b8efff798038103d269b633813fc60c";
@@ -42,6 +42,48 @@ fn ids_in_base64_are_the_bytes_they_stand_for() {
             "{T}/eee19b7ec3c1b174 shop op Server {t}",
             "{T}/eee19b7ec3c1b175<eee19b7ec3c1b174 shop op Server {t}",
         ],
+    );
+}
+
+#[test]
+fn traces_whose_ids_end_in_zeros_stay_apart() {
+    let (one, other) = ("5b8efff7980381030000000000000000", "5b8efff7980381040000000000000000");
+    reads_as(
+        "trace-ids-of-zeros-on-the-right.json",
+        &[
+            &format!("{one}/a1 shop one Server {{t}}"),
+            &format!("{one}/b2<a1 shop one Client {{t}} links=2"),
+            &format!("{other}/a1 shop other Server {{t}}"),
+            &format!("{other}/b2<a1 shop other Client {{t}}"),
+        ],
+    );
+    let read = read_fixture("trace-ids-of-zeros-on-the-right.json");
+    assert_eq!(
+        rows(&tables(&read)),
+        [
+            "requests: a1 shop one 250000001 completed [no_deadline]",
+            "requests: a1 shop other 250000001 completed [no_deadline]",
+            "hops: - a1 - shop ok",
+            "hops: b2 - shop - ok",
+            "hops: - a1 - shop ok",
+            "hops: b2 - shop - ok",
+        ]
+    );
+}
+
+#[test]
+fn times_just_after_1970_are_times_and_zero_is_none() {
+    let read = read_fixture("times-near-1970.json");
+    let expected = ["{T}/a1 shop op Server 100+1000", "{T}/b2<a1 shop op Client 200+0"];
+    assert_eq!(spans(&read), filled_in(&expected));
+    assert_eq!(problems(&read), ["start-absent 1 @492:4:0", "end-absent 1 @299:3:0"]);
+    assert_eq!(
+        rows(&tables(&read)),
+        [
+            "requests: a1 shop op 1000 completed [negative_duration,no_deadline]",
+            "hops: - a1 - shop ok",
+            "hops: b2 - shop - ok",
+        ]
     );
 }
 
@@ -107,6 +149,9 @@ fn enums_are_numbers_or_names_of_any_case() {
 #[test]
 fn values_of_all_types_and_unknown_fields_are_no_trouble() {
     reads_as("values-of-all-types.json", &["{T}/a1 shop op Server {t} links=1"]);
+    let read = read_fixture("values-of-all-types.json");
+    let granted = row(&tables(&read)["hops"][0], &["granted_ns", "grant_key"]);
+    assert_eq!(granted, "80000000 deadline.remaining_ms");
 }
 
 #[test]

@@ -1,11 +1,8 @@
 //! What is odd about real traces whatever format tells them: each quirk once in every format that
 //! can have it, and the same spans, trouble and tables from all.
 
+use super::support::{fixture, problems, read, row, rows, spans, tables};
 use dwindle::ingest::Ingested;
-use serde_json::Value;
-
-use super::support::{fixture, problems, read, spans, tables};
-use crate::support::tables::Json;
 
 /// The formats, by the endings of their fixtures.
 const FORMATS: [&str; 5] =
@@ -34,36 +31,6 @@ fn spans_in_ms(read: &Ingested) -> Vec<String> {
         line.replace(&times, &format!("{start}+{duration}")).replace(TRACE, "{T}")
     };
     spans(read).into_iter().map(in_ms).collect()
-}
-
-/// A row of a table in one line: the columns named.
-fn row(row: &Value, columns: &[&str]) -> String {
-    let text = |column: &&str| match &row[column] {
-        Value::String(text) => text.trim_start_matches('0').to_owned(),
-        Value::Null => "-".to_owned(),
-        other => other.to_string().replace('"', ""),
-    };
-    columns.iter().map(text).collect::<Vec<_>>().join(" ")
-}
-
-/// The requests and hops, one a line.
-fn rows(tables: &Json) -> Vec<String> {
-    let of = |table: &str, columns: &[&str]| {
-        tables[table]
-            .iter()
-            .map(|one| format!("{table}: {}", row(one, columns)))
-            .collect::<Vec<_>>()
-    };
-    let requests = [
-        "root_span_id",
-        "root_service",
-        "root_operation",
-        "duration_ns",
-        "terminal_outcome",
-        "blind_spots",
-    ];
-    let hops = ["client_span_id", "server_span_id", "caller_service", "callee_service", "outcome"];
-    [of("requests", &requests), of("hops", &hops)].concat()
 }
 
 /// Checks the spans, the trouble and the rows of a quirk in some formats, and that all their tables
