@@ -12,6 +12,7 @@ mod clickhouse_text;
 mod document;
 mod flat;
 mod format;
+mod halved_ids;
 mod harvest;
 mod inspect;
 mod jaeger;
@@ -179,7 +180,10 @@ pub fn ingest(
     let files = outcomes.into_iter().collect::<Result<Vec<_>, _>>()?;
     refuse_nothing(files.iter().map(|file| &file.facts))?;
     let mut ingested = finish(files);
-    ingested.partitions.par_iter_mut().for_each(shared_ids::split);
+    ingested.partitions.par_iter_mut().for_each(|spans| {
+        halved_ids::join(spans);
+        shared_ids::split(spans);
+    });
     Ok(ingested)
 }
 

@@ -152,6 +152,42 @@ fn records_that_all_have_one_id_are_a_call_and_work_that_is_told_once() {
     );
 }
 
+#[test]
+fn a_trace_that_lost_half_its_id_is_whole_again_where_its_spans_hang_together() {
+    let read = read_fixture("ids-of-both-lengths.json");
+    assert_eq!(
+        tree(&read),
+        [
+            "back Internal work < Server serve",
+            "back Server of either",
+            "back Server serve < Client call",
+            "front Client call < Server root",
+            "front Client one of two",
+            "front Client other of two",
+            "front Server also of its own",
+            "front Server of its own",
+            "front Server root",
+        ]
+    );
+    let tables = tables(&read);
+    let columns = ["trace_id", "root_operation", "spans", "blind_spots"];
+    let mut told: Vec<String> =
+        tables["requests"].iter().map(|request| row(request, &columns)).collect();
+    told.sort();
+    assert_eq!(
+        told,
+        [
+            "1111111111111111000000000000cccc one of two 1 [no_deadline]",
+            "2222222222222222000000000000cccc other of two 1 [no_deadline]",
+            "463ac35c9f6413ad48485a3953bb6124 root 4 [no_deadline]",
+            "aaaaaaaaaaaaaaaa0000000000000bbb of its own 1 [no_deadline]",
+            "bbb also of its own 1 [no_deadline]",
+            "cccc of either 1 [no_deadline]",
+        ]
+    );
+    assert_eq!(read.files[0].spans_read, 9, "and every record counts once");
+}
+
 /// When each hop was sent and received.
 fn transits(name: &str) -> Vec<String> {
     let columns = ["callee_service", "elapsed_at_send_ns", "elapsed_at_receive_ns", "transit_ns"];
