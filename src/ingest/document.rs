@@ -94,12 +94,33 @@ impl<'a, 'w> Document<'a, '_, 'w> {
     }
 
     /// Enters an array.
-    pub(crate) fn open_array(&mut self) -> Result<bool> {
+    fn open_array(&mut self) -> Result<bool> {
         let is_array = self.is(Shape::Array)?;
         if is_array {
             self.json.open()?;
         }
         Ok(is_array)
+    }
+
+    /// Reads each element of an array by `read`.
+    pub(crate) fn each_element(
+        &mut self,
+        mut read: impl FnMut(&mut Self) -> Result<()>,
+    ) -> Result<()> {
+        if self.open_array()? {
+            while self.json.next_element()? {
+                read(self)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads each object of an array by `read`, which stands behind its opening bracket.
+    pub(crate) fn each_object(
+        &mut self,
+        mut read: impl FnMut(&mut Self) -> Result<()>,
+    ) -> Result<()> {
+        self.each_element(|document| if document.open_object()? { read(document) } else { Ok(()) })
     }
 
     /// A text, if there is one.

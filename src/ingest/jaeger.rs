@@ -86,7 +86,7 @@ fn answer_or_trace(document: &mut Document<'_, '_, '_>) -> Result<()> {
     }
     trace.breaks_off = outcome.is_err();
     for json in std::mem::take(&mut trace.spans) {
-        let read = spans(&mut document.again(json), &trace);
+        let read = document.again(json).each_element(|document| span(document, &trace));
         // What breaks off here broke off before.
         if read.is_err() {
             break;
@@ -137,12 +137,10 @@ fn members<'a>(
 fn errors(document: &mut Document<'_, '_, '_>) -> Result<bool> {
     let offset = document.offset();
     let mut count = 0;
-    if document.open_array()? {
-        while document.json.next_element()? {
-            count += 1;
-            document.json.skip()?;
-        }
-    }
+    document.each_element(|document| {
+        count += 1;
+        document.json.skip()
+    })?;
     document.desk.note_many(Code::AnswerHasErrors, count, offset);
     Ok(count > 0)
 }
@@ -168,22 +166,12 @@ fn process(document: &mut Document<'_, '_, '_>) -> Result<Resource> {
 /// Whether a warning says that times were moved.
 fn warnings(document: &mut Document<'_, '_, '_>) -> Result<bool> {
     let mut adjusted = false;
-    if document.open_array()? {
-        while document.json.next_element()? {
-            let warning = document.text()?;
-            adjusted |= warning.to_ascii_lowercase().contains(ADJUSTED);
-        }
-    }
+    document.each_element(|document| {
+        let warning = document.text()?;
+        adjusted |= warning.to_ascii_lowercase().contains(ADJUSTED);
+        Ok(())
+    })?;
     Ok(adjusted)
-}
-
-fn spans<'a>(document: &mut Document<'a, '_, '_>, trace: &Trace<'a>) -> Result<()> {
-    if document.open_array()? {
-        while document.json.next_element()? {
-            span(document, trace)?;
-        }
-    }
-    Ok(())
 }
 
 /// What else a span says than fits a draft at once.
@@ -241,23 +229,17 @@ fn span_field<'a>(
         "spanID" => draft.set_span_id(document.id(span_id)?),
         "parentSpanID" => rest.parent_id = document.id(span_id)?,
         "operationName" => draft.raw.name = document.text()?,
-        "references" => {
-            if document.open_array()? {
-                while document.json.next_element()? {
-                    rest.references.push(reference(document)?);
-                }
-            }
-        }
+        "references" => document.each_element(|document| {
+            rest.references.push(reference(document)?);
+            Ok(())
+        })?,
         "startTime" => rest.start = document.micros()?,
         "duration" => rest.duration = document.micros()?,
         "tags" => tags(document, &mut draft.raw.attributes)?,
-        "logs" => {
-            if document.open_array()? {
-                while document.json.next_element()? {
-                    draft.raw.events.push(log(document)?);
-                }
-            }
-        }
+        "logs" => document.each_element(|document| {
+            draft.raw.events.push(log(document)?);
+            Ok(())
+        })?,
         "processID" => rest.process_id = document.text()?,
         "process" => rest.process = Some(process(document)?),
         "warnings" => draft.raw.clock_adjusted |= warnings(document)?,
@@ -426,13 +408,7 @@ fn tags<'a>(
     document: &mut Document<'a, '_, '_>,
     attributes: &mut Vec<Attribute<'a>>,
 ) -> Result<()> {
-    if !document.open_array()? {
-        return Ok(());
-    }
-    while document.json.next_element()? {
-        if !document.open_object()? {
-            continue;
-        }
+    document.each_object(|document| {
         let mut attribute = (Cow::Borrowed(""), Value::Other);
         let mut written_type = Cow::Borrowed("");
         while let Some(key) = document.json.next_key()? {
@@ -445,8 +421,8 @@ fn tags<'a>(
         }
         attribute.1 = of_type(attribute.1, &written_type);
         attributes.push(attribute);
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// A value that is written as text though its type is another; a text that is none of its type

@@ -295,15 +295,9 @@ fn annotations<'a>(
     document: &mut Document<'a, '_, '_>,
     events: &mut Vec<RawEvent<'a>>,
 ) -> Result<()> {
-    if !document.open_array()? {
-        return Ok(());
-    }
-    while document.json.next_element()? {
+    document.each_object(|document| {
         let mut text = Cow::Borrowed("");
         let mut time = Micros::Absent;
-        if !document.open_object()? {
-            continue;
-        }
         while let Some(key) = document.json.next_key()? {
             match key.as_ref() {
                 "value" => text = document.text()?,
@@ -312,6 +306,6 @@ fn annotations<'a>(
             }
         }
         events.push(event(text, time));
-    }
-    Ok(())
+        Ok(())
+    })
 }
