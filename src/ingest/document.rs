@@ -29,8 +29,11 @@ pub(crate) fn read_all<'a>(
     desk: &mut Desk<'_>,
     read: impl Fn(&mut Document<'a, '_, '_>) -> Result<()>,
 ) {
-    let mut start = bytes.len() - without_mark(bytes).len();
+    let mut start = 0;
     while let Some(rest) = bytes.get(start..) {
+        // Where files were put together, each may have its mark.
+        let rest = without_mark(rest.trim_ascii_start());
+        start = bytes.len() - rest.len();
         let mut document = Document { json: Json::new(rest), desk, base: start };
         if document.json.at_end() {
             return;

@@ -1,7 +1,7 @@
 //! What is odd about real traces whatever format tells them: each quirk once in every format that
 //! can have it, and the same spans, trouble and tables from all.
 
-use super::support::{fixture, problems, read, row, rows, spans, tables};
+use super::support::{Folder, fixture, problems, read, row, rows, spans, tables};
 use dwindle::ingest::Ingested;
 
 /// The formats, by the endings of their fixtures.
@@ -203,5 +203,21 @@ fn statuses_may_be_texts_and_empty_ones_say_nothing() {
         ];
         assert_eq!(told, expected, "{format}");
         assert_eq!(codes(&read), Vec::<String>::new(), "{format}");
+    }
+}
+
+#[test]
+fn files_put_together_with_their_byte_order_marks_are_read_as_each_of_them() {
+    let folder = Folder::new();
+    for format in FORMATS {
+        let paths = ["children-first", "ids-of-other-forms"]
+            .map(|name| fixture(&format!("quirks/{name}.{format}")));
+        let texts = paths.each_ref().map(|path| std::fs::read_to_string(path).unwrap());
+        let both = texts.map(|text| format!("\u{feff}{text}")).concat();
+        let read_together = read(&[&folder.write(format, both)]);
+        let read_apart = read(&paths.each_ref().map(String::as_str));
+        assert_eq!(spans(&read_together), spans(&read_apart), "{format}");
+        assert_eq!(tables(&read_together), tables(&read_apart), "{format}");
+        assert_eq!(codes(&read_together), Vec::<String>::new(), "{format}");
     }
 }
