@@ -15,6 +15,9 @@ use super::stream::Framing;
 /// Literals within literals beyond this are no cells of this table.
 const MAX_DEPTH: usize = 8;
 
+/// How the types of columns with times begin.
+const TIME_TYPE: &str = "DateTime";
+
 /// How cells are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {
@@ -63,6 +66,15 @@ impl Layout {
             time.is_some_and(|cell| cell.plain().starts_with(|first: char| first.is_alphabetic()));
         let header_rows = 1 + u8::from(has_types);
         Some(Ok(Self { dialect, header_rows, width: names.len(), places }))
+    }
+
+    /// Whether a row is that of the names or the types again, where files were put together.
+    fn is_header(&self, cells: &[Written<'_>]) -> bool {
+        let place = self.places.get(Column::Timestamp as usize).copied().flatten();
+        place.and_then(|place| cells.get(usize::from(place))).is_some_and(|cell| {
+            let text = cell.plain();
+            text == Column::Timestamp.name() || text.starts_with(TIME_TYPE)
+        })
     }
 }
 
@@ -128,6 +140,9 @@ pub(crate) fn read(bytes: &[u8], layout: &Layout, desk: &mut Desk<'_>) {
         Ok(cells) => cells,
         Err(code) => return desk.note(code, 0),
     };
+    if layout.is_header(&cells) {
+        return;
+    }
     desk.note_many(Code::TextNotUtf8, u64::from(matches!(text, Cow::Owned(_))), 0);
     let mut row = Row::new();
     for (&column, place) in Column::ALL.iter().zip(layout.places) {

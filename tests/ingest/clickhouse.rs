@@ -84,6 +84,18 @@ fn rows_of_text_may_end_in_both_signs_and_begin_with_a_mark() {
 }
 
 #[test]
+fn files_of_text_put_together_repeat_their_names_and_types() {
+    let folder = Folder::new();
+    for name in ["with-names.csv", "with-names.tsv", "with-names-and-types-old-names.tsv"] {
+        let text = std::fs::read_to_string(fixture(&format!("clickhouse/{name}"))).unwrap();
+        let read = read(&[&folder.write(name, text.repeat(2))]);
+        assert_eq!(read.files[0].spans_read, 4, "{name}");
+        assert_eq!(read.files[0].spans_admitted, 4, "{name}");
+        assert_eq!(problems(&read), Vec::<String>::new(), "{name}");
+    }
+}
+
+#[test]
 fn rows_of_text_are_found_in_every_chunk() {
     let text = std::fs::read_to_string(fixture("clickhouse/with-names.csv")).unwrap();
     let (header, rows) = text.split_once('\n').unwrap();
