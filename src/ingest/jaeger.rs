@@ -373,7 +373,10 @@ fn log<'a>(document: &mut Document<'a, '_, '_>) -> Result<RawEvent<'a>> {
     if document.open_object()? {
         while let Some(key) = document.json.next_key()? {
             match key.as_ref() {
-                "timestamp" => event.time = instant(document.micros()?.nanos()),
+                "timestamp" => {
+                    let time = instant(document.micros()?.nanos());
+                    event.time = time.filter(|time| time.as_nanos() != 0);
+                }
                 "fields" => tags(document, &mut event.attributes)?,
                 _ => document.json.skip()?,
             }

@@ -32,11 +32,14 @@ enum TopKey {
     Others,
     /// Jaeger's and Tempo's APIs put the message under this.
     Wrapped,
+    /// Tempo says beside the message whether it is all of the trace.
+    Status,
 }
 
 fn top_key(key: &str) -> Option<TopKey> {
     match key {
         "result" | "trace" => Some(TopKey::Wrapped),
+        "status" => Some(TopKey::Status),
         // What Tempo's first API calls resource spans.
         "batches" => Some(TopKey::Traces),
         "resourceLogs" | "resource_logs" | "resourceMetrics" | "resource_metrics"
@@ -53,7 +56,7 @@ pub(crate) fn claims(outline: &Outline<'_>) -> bool {
             let mut keys = result.members.iter();
             !result.in_array && keys.any(|(key, _)| is_signal(key))
         }),
-        None => false,
+        Some(TopKey::Status) | None => false,
     })
 }
 
@@ -110,6 +113,11 @@ fn read_message(
             Some(TopKey::Others) => {
                 signals.others = true;
                 document.json.skip()?;
+            }
+            Some(TopKey::Status) if is_outermost => {
+                let offset = document.offset();
+                let is_part = matches!(document.numeral()?.as_ref(), "PARTIAL" | "1");
+                document.desk.note_many(Code::AnswerHasErrors, u64::from(is_part), offset);
             }
             _ => document.json.skip()?,
         }

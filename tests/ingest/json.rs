@@ -1,7 +1,8 @@
 //! OTLP JSON: each way in which real exporters write it, from the smallest file that shows it.
 
 use super::support::{
-    Folder, fixture, problems, read, read_fixture, row, rows, spans, tables, try_read,
+    Folder, fixture, problems, read, read_fixture, read_fixture_of, row, rows, spans, tables,
+    try_read,
 };
 
 /// The trace of most fixtures.
@@ -172,6 +173,13 @@ fn spans_without_a_service_have_an_empty_one() {
 #[test]
 fn jaegers_api_puts_the_document_under_result() {
     reads_as("jaeger-api-result.json", &["{T}/a1 shop op Server {t}"]);
+}
+
+#[test]
+fn a_trace_of_which_tempo_says_that_it_is_a_part_is_a_loss() {
+    let read = read_fixture_of("tempo", "partial.json");
+    assert_eq!(spans(&read), filled_in(&["{T}/a1 shop op Server {t}"]));
+    assert_eq!(problems(&read), ["answer-has-errors 1 @370:1:0"]);
 }
 
 #[test]
