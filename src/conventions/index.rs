@@ -90,6 +90,8 @@ pub(super) struct Index {
     keys: Meanings,
     /// By event name.
     events: Meanings,
+    /// Events whose name holds what is another each time.
+    starred_events: Vec<(NamePattern, Meaning)>,
     /// The attributes of events that grant rows ask for, by event name.
     event_keys: FxHashMap<Box<str>, Meanings>,
     names: FxHashMap<Box<str>, NameMeaning>,
@@ -227,7 +229,9 @@ impl Index {
         }
         for row in &rows.noted {
             spellings(&row.keys).for_each(|key| index.key(key).add(&row.id, None));
-            row.events.iter().for_each(|event| index.event(event).add(&row.id, None));
+            for pattern in &row.events {
+                index.note_event(pattern, &row.id);
+            }
         }
         index.add_names(rows.name);
         index.grants = rows.grant;
@@ -291,6 +295,25 @@ impl Index {
         self.events.entry(name.into()).or_insert_with(|| Meaning::new(format!("event {name}")))
     }
 
+    /// Counts events whose name matches under the row `rule`.
+    fn note_event(&mut self, pattern: &NamePattern, rule: &str) {
+        if let Some(name) = pattern.exact() {
+            self.event(name).add(rule, None);
+            return;
+        }
+        let mut meaning = Meaning::new(format!("event {pattern}"));
+        meaning.add(rule, None);
+        self.starred_events.push((pattern.clone(), meaning));
+    }
+
+    /// What an event's name means.
+    fn meaning_of_event(&self, name: &str) -> Option<&Meaning> {
+        self.events.get(name).or_else(|| {
+            let matches = |(pattern, _): &&(NamePattern, Meaning)| pattern.star(name).is_some();
+            self.starred_events.iter().find(matches).map(|(_, meaning)| meaning)
+        })
+    }
+
     /// The meaning of an event's attribute.
     fn event_key(&mut self, name: &str, key: &str) -> &mut Meaning {
         let keys = self.event_keys.entry(name.into()).or_default();
@@ -336,9 +359,10 @@ impl Index {
         bare_by(&self.keys, key, value, self)
     }
 
-    /// Whether an event says something.
-    pub(super) fn knows_event(&self, name: &str) -> bool {
-        self.events.contains_key(name) || self.event_keys.contains_key(name)
+    /// Whether any column depends on an event.
+    pub(super) fn uses_event(&self, name: &str) -> bool {
+        let is_used = |meaning: &Meaning| !meaning.uses.is_empty();
+        self.meaning_of_event(name).is_some_and(is_used) || self.event_keys.contains_key(name)
     }
 
     /// As [`Self::bare`] for an attribute of an event.
@@ -356,13 +380,21 @@ impl Index {
         let mut found = Found::default();
         for (key, value) in &raw.attributes {
             found.has_rpc |= key.starts_with("rpc.");
-            look_up(&self.keys, key, HitValue::Attribute(value), &mut found, seen);
+            look_up(
+                meaning_of_key(&self.keys, key),
+                key,
+                HitValue::Attribute(value),
+                &mut found,
+                seen,
+            );
         }
         for event in &raw.events {
-            look_up(&self.events, &event.name, HitValue::Event(event.time), &mut found, seen);
+            let meaning = self.meaning_of_event(&event.name);
+            look_up(meaning, &event.name, HitValue::Event(event.time), &mut found, seen);
             if let Some(keys) = self.event_keys.get(event.name.as_ref()) {
                 for (key, value) in &event.attributes {
-                    look_up(keys, key, HitValue::Attribute(value), &mut found, seen);
+                    let value = HitValue::Attribute(value);
+                    look_up(meaning_of_key(keys, key), key, value, &mut found, seen);
                 }
             }
         }
@@ -397,7 +429,7 @@ fn bare_by(
     value: &Value<'_>,
     index: &Index,
 ) -> Option<Value<'static>> {
-    meaning_of(meanings, key)?.uses.iter().find_map(|found_use| match *found_use {
+    meaning_of_key(meanings, key)?.uses.iter().find_map(|found_use| match *found_use {
         Use::Grant(place) => bare(index.grants.get(place.row)?.read, value),
         Use::Queue(place) => bare(index.queues.get(place.row)?.read, value),
         Use::Ordinal(place) => match index.ordinals.get(place.row)?.read {
@@ -408,23 +440,24 @@ fn bare_by(
     })
 }
 
-/// What `key` means: an event's name is looked up as it is, a key in lower case.
-fn meaning_of<'m>(meanings: &'m Meanings, key: &str) -> Option<&'m Meaning> {
+/// What an attribute's key means, in whatever case it is written.
+fn meaning_of_key<'a>(meanings: &'a Meanings, key: &str) -> Option<&'a Meaning> {
     if key.bytes().any(|byte| byte.is_ascii_uppercase()) {
-        return meanings.get(key).or_else(|| meanings.get(key.to_ascii_lowercase().as_str()));
+        meanings.get(key.to_ascii_lowercase().as_str())
+    } else {
+        meanings.get(key)
     }
-    meanings.get(key)
 }
 
-/// Adds what `key` means to `found`, and counts it.
+/// Adds what `key` means, if anything, to `found`, and counts it.
 fn look_up<'a>(
-    meanings: &'a Meanings,
+    meaning: Option<&'a Meaning>,
     key: &'a str,
     value: HitValue<'a>,
     found: &mut Found<'a>,
     seen: &mut Seen,
 ) {
-    let Some(meaning) = meaning_of(meanings, key) else { return };
+    let Some(meaning) = meaning else { return };
     if meaning.counts(value) {
         seen.met(&meaning.counted_as, &meaning.rule);
     }

@@ -1,5 +1,7 @@
 //! Compact spellings of what exporters write: keys with alternatives, names with one star.
 
+use std::fmt;
+
 use serde::Deserialize;
 
 /// How many keys one pattern may stand for; more is a slip of the pen.
@@ -71,6 +73,13 @@ impl TryFrom<String> for NamePattern {
             Some((head, tail)) => Ok(Self { head: head.to_owned(), tail: Some(tail.to_owned()) }),
             None => Ok(Self { head: pattern, tail: None }),
         }
+    }
+}
+
+impl fmt::Display for NamePattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.head)?;
+        self.tail.as_ref().map_or(Ok(()), |tail| write!(f, "*{tail}"))
     }
 }
 

@@ -217,7 +217,7 @@ pub(super) struct NotedRow {
     #[serde(default)]
     pub(super) keys: Vec<Spellings>,
     #[serde(default)]
-    pub(super) events: Vec<String>,
+    pub(super) events: Vec<NamePattern>,
 }
 
 /// An outcome by its name.

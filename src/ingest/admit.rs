@@ -112,17 +112,15 @@ impl Draft<'_> {
         }
     }
 
-    /// Without an end it ends when it starts.
-    pub(crate) fn end_at_start(&mut self) {
-        self.raw.end = self.raw.start;
+    /// It has no end, even where zero is an instant.
+    pub(crate) const fn lack_end(&mut self) {
         self.has_no_end = true;
     }
 
-    /// Its start and end as read, of which zero is an instant too: `None` where they are none.
-    pub(crate) fn set_times_from_zero(&mut self, start_ns: Option<i64>, end_ns: Option<i64>) {
+    /// Its start as read, and zero is an instant like any other from now on: `None` where it is none.
+    pub(crate) fn set_start_from_zero(&mut self, start_ns: Option<i64>) {
         self.zero_is_instant = true;
         self.set_start(start_ns);
-        self.set_end(end_ns);
     }
 
     /// Whether that instant stands for none.
@@ -289,7 +287,7 @@ impl Desk<'_> {
     }
 
     /// Keeps the span at byte `offset` of the record, changed by `finish`; where only one trace is
-    /// wanted, only if it is of that one.
+    /// wanted, only if it may be of that one.
     fn keep(
         &mut self,
         draft: &Draft<'_>,

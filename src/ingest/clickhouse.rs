@@ -4,7 +4,8 @@
 use super::admit::{Desk, instant, kind_of, status_of};
 use super::cell::Cell;
 use super::document::{self, Document};
-use super::flat::{FlatSpan, read_objects};
+use super::flat::{FlatSpan, objects, read_objects};
+use super::json::Shape;
 use super::outline::Outline;
 use super::problems::Code;
 use super::refusal::Refusal;
@@ -93,9 +94,16 @@ pub(crate) fn claims(has: impl Fn(&str) -> bool) -> Option<Result<(), Refusal>> 
     })
 }
 
-/// Whether a JSON value that looks so is a row of this table, or an array of them.
+/// What holds all rows where ClickHouse writes them as one document (`FORMAT JSON`), and what holds
+/// the types of the columns, before them.
+const ROWS: &str = "data";
+const TYPES: &str = "meta";
+
+/// Whether a JSON value that looks so is a row of this table, an array of them, or a document with
+/// such an array.
 pub(crate) fn claims_json(outline: &Outline<'_>) -> Option<Result<(), Refusal>> {
-    claims(|name| outline.has(name))
+    let rows = outline.member(ROWS).filter(|_| outline.has(TYPES)).unwrap_or(outline);
+    claims(|name| rows.has(name))
 }
 
 /// Reads a record of rows in JSON.
@@ -103,12 +111,21 @@ pub(crate) fn read_json(bytes: &[u8], desk: &mut Desk<'_>) {
     read_objects(bytes, desk, json_row);
 }
 
+/// A row, or a document of rows.
 fn json_row(document: &mut Document<'_, '_, '_>) -> document::Result<bool> {
     let begun = document.offset();
     let mut row = Row::new();
     let mut is_row = false;
+    let mut has_types = false;
+    let mut is_document = false;
     while let Some(key) = document.json.next_key()? {
         let offset = document.offset();
+        has_types |= key == TYPES;
+        if has_types && key == ROWS && document.json.shape()? == Shape::Array {
+            is_document = true;
+            objects(document, &json_row)?;
+            continue;
+        }
         let Some(column) = Column::from_name(&key) else {
             document.json.skip()?;
             continue;
@@ -119,7 +136,7 @@ fn json_row(document: &mut Document<'_, '_, '_>) -> document::Result<bool> {
     if is_row {
         row.hand_over(document.desk, begun);
     }
-    Ok(is_row)
+    Ok(is_row || is_document)
 }
 
 /// A row as far as it was read.

@@ -9,10 +9,14 @@ use super::clickhouse::{self, Column, Row};
 use super::json::without_mark;
 use super::problems::Code;
 use super::refusal::Refusal;
+use super::scalar;
 use super::stream::Framing;
 
 /// Literals within literals beyond this are no cells of this table.
 const MAX_DEPTH: usize = 8;
+
+/// How the types of columns with times begin.
+const TIME_TYPE: &str = "DateTime";
 
 /// How cells are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +46,9 @@ impl Layout {
         let mut lines = without_mark(start).split(|&byte| byte == b'\n');
         let names = std::str::from_utf8(lines.next()?).ok()?.trim_end_matches('\r');
         let dialect = if names.contains('\t') { Dialect::Tsv } else { Dialect::Csv };
+        if are_unnamed(names) {
+            return Some(Err(Refusal::ColumnsUnnamed));
+        }
         let names = dialect.cells(names).ok()?;
         let place = |name: &str| names.iter().position(|cell| cell.plain() == name);
         if let Err(refusal) = clickhouse::claims(|name| place(name).is_some())? {
@@ -60,6 +67,35 @@ impl Layout {
         let header_rows = 1 + u8::from(has_types);
         Some(Ok(Self { dialect, header_rows, width: names.len(), places }))
     }
+
+    /// Whether a row is that of the names or the types again, where files were put together.
+    fn is_header(&self, cells: &[Written<'_>]) -> bool {
+        let place = self.places.get(Column::Timestamp as usize).copied().flatten();
+        place.and_then(|place| cells.get(usize::from(place))).is_some_and(|cell| {
+            let text = cell.plain();
+            text == Column::Timestamp.name() || text.starts_with(TIME_TYPE)
+        })
+    }
+}
+
+/// Whether a first line is a span's row without the names of its columns above: a date, a trace id
+/// and a span id, between tabs, commas or, in JSON, brackets; or if it is names in a JSON array.
+fn are_unnamed(line: &str) -> bool {
+    let is_frame = |letter: char| "[]\"' ".contains(letter);
+    let mut cells = line.split(['\t', ',']).map(|cell| cell.trim_matches(is_frame));
+    let is_id = |cell: &str, digits: usize| {
+        cell.len() == digits && cell.bytes().all(|byte| byte.is_ascii_hexdigit())
+    };
+    if line.starts_with('[') {
+        let mut names = cells.clone();
+        if names.any(|cell| cell == Column::TraceId.name()) {
+            return true;
+        }
+    }
+    let has_date = |cell: &str| cell.contains([' ', 'T']) && scalar::unix_ns(cell).is_some();
+    cells.clone().any(has_date)
+        && cells.clone().any(|cell| is_id(cell, 32))
+        && cells.any(|cell| is_id(cell, 16))
 }
 
 impl Dialect {
@@ -104,6 +140,9 @@ pub(crate) fn read(bytes: &[u8], layout: &Layout, desk: &mut Desk<'_>) {
         Ok(cells) => cells,
         Err(code) => return desk.note(code, 0),
     };
+    if layout.is_header(&cells) {
+        return;
+    }
     desk.note_many(Code::TextNotUtf8, u64::from(matches!(text, Cow::Owned(_))), 0);
     let mut row = Row::new();
     for (&column, place) in Column::ALL.iter().zip(layout.places) {

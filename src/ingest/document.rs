@@ -29,8 +29,11 @@ pub(crate) fn read_all<'a>(
     desk: &mut Desk<'_>,
     read: impl Fn(&mut Document<'a, '_, '_>) -> Result<()>,
 ) {
-    let mut start = bytes.len() - without_mark(bytes).len();
+    let mut start = 0;
     while let Some(rest) = bytes.get(start..) {
+        // Where files were put together, each may have its mark.
+        let rest = without_mark(rest.trim_ascii_start());
+        start = bytes.len() - rest.len();
         let mut document = Document { json: Json::new(rest), desk, base: start };
         if document.json.at_end() {
             return;
@@ -94,12 +97,33 @@ impl<'a, 'w> Document<'a, '_, 'w> {
     }
 
     /// Enters an array.
-    pub(crate) fn open_array(&mut self) -> Result<bool> {
+    fn open_array(&mut self) -> Result<bool> {
         let is_array = self.is(Shape::Array)?;
         if is_array {
             self.json.open()?;
         }
         Ok(is_array)
+    }
+
+    /// Reads each element of an array by `read`.
+    pub(crate) fn each_element(
+        &mut self,
+        mut read: impl FnMut(&mut Self) -> Result<()>,
+    ) -> Result<()> {
+        if self.open_array()? {
+            while self.json.next_element()? {
+                read(self)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads each object of an array by `read`, which stands behind its opening bracket.
+    pub(crate) fn each_object(
+        &mut self,
+        mut read: impl FnMut(&mut Self) -> Result<()>,
+    ) -> Result<()> {
+        self.each_element(|document| if document.open_object()? { read(document) } else { Ok(()) })
     }
 
     /// A text, if there is one.

@@ -3,12 +3,12 @@
 use rustc_hash::FxHashMap;
 
 use super::{
-    FileFacts, IngestError, Ingested, Progress, Reading, Settings, finish, read_files, scalar,
-    shared_ids,
+    FileFacts, IngestError, Ingested, Progress, Reading, Settings, finish, halved_ids, read_files,
+    scalar, shared_ids,
 };
 use crate::conventions::Resource;
 use crate::conventions::raw::{Attribute, RawSpan, owned};
-use crate::span::{Spans, TraceId};
+use crate::span::{Span, Spans, TraceId};
 use crate::tables::ProblemRow;
 
 /// The trace id that a person writes: hexadecimal digits of any case, or base64; `None` where it is
@@ -56,15 +56,23 @@ pub fn excerpt<'c>(
     // found them, as those written do.
     let mut partitions = partitions.into_iter();
     let mut spans = partitions.find(|spans| !spans.rows.is_empty()).unwrap_or_default();
+    halved_ids::join(&mut spans);
     shared_ids::split(&mut spans);
     let Spans { strings, rows } = spans;
     let mut pairs: Vec<_> = rows.into_iter().zip(written).collect();
+    // The trace may be called by the half of its id under which some of its spans were written.
+    let is_wanted = |(span, written): &(Span, WrittenSpan)| {
+        (written.raw.trace_id == trace).then_some(span.trace_id)
+    };
+    let whole = pairs.iter().find_map(is_wanted).unwrap_or(trace);
+    pairs.retain(|(span, _)| span.trace_id == whole);
     pairs.sort_by(|(one, written), (other, other_written)| {
         let by_id = || one.span_id.cmp(&other.span_id);
         let by_all = || format!("{written:?}").cmp(&format!("{other_written:?}"));
         one.content_order(other, &strings).then_with(by_id).then_with(by_all)
     });
     for (span, written) in &mut pairs {
+        written.raw.trace_id = span.trace_id;
         written.raw.span_id = span.span_id;
         written.raw.parent_span_id = span.parent_span_id;
     }
@@ -88,9 +96,9 @@ impl Collected {
         Self { trace, spans: Vec::new(), resources: Vec::new(), numbers: FxHashMap::default() }
     }
 
-    /// Whether a span is of the trace.
+    /// Whether a span may be of the trace: ids that share their right half may be one.
     pub(crate) fn wants(&self, trace: TraceId) -> bool {
-        self.trace == trace
+        halved_ids::half(self.trace) == halved_ids::half(trace)
     }
 
     /// Keeps a resource.

@@ -85,7 +85,7 @@ fn answer_or_trace(document: &mut Document<'_, '_, '_>) -> Result<()> {
     }
     trace.breaks_off = outcome.is_err();
     for json in std::mem::take(&mut trace.spans) {
-        let read = spans(&mut document.again(json), &trace);
+        let read = document.again(json).each_element(|document| span(document, &trace));
         // What breaks off here broke off before.
         if read.is_err() {
             break;
@@ -136,12 +136,10 @@ fn members<'a>(
 fn errors(document: &mut Document<'_, '_, '_>) -> Result<bool> {
     let offset = document.offset();
     let mut count = 0;
-    if document.open_array()? {
-        while document.json.next_element()? {
-            count += 1;
-            document.json.skip()?;
-        }
-    }
+    document.each_element(|document| {
+        count += 1;
+        document.json.skip()
+    })?;
     document.desk.note_many(Code::AnswerHasErrors, count, offset);
     Ok(count > 0)
 }
@@ -165,21 +163,10 @@ fn process(document: &mut Document<'_, '_, '_>) -> Result<Resource> {
 }
 
 fn warnings<'a>(document: &mut Document<'a, '_, '_>, warnings: &mut Vec<Value<'a>>) -> Result<()> {
-    if document.open_array()? {
-        while document.json.next_element()? {
-            warnings.push(Value::Text(document.text()?));
-        }
-    }
-    Ok(())
-}
-
-fn spans<'a>(document: &mut Document<'a, '_, '_>, trace: &Trace<'a>) -> Result<()> {
-    if document.open_array()? {
-        while document.json.next_element()? {
-            span(document, trace)?;
-        }
-    }
-    Ok(())
+    document.each_element(|document| {
+        warnings.push(Value::Text(document.text()?));
+        Ok(())
+    })
 }
 
 /// What else a span says than fits a draft at once.
@@ -242,23 +229,17 @@ fn span_field<'a>(
         "spanID" => draft.set_span_id(document.id(span_id)?),
         "parentSpanID" => rest.parent_id = document.id(span_id)?,
         "operationName" => draft.raw.name = document.text()?,
-        "references" => {
-            if document.open_array()? {
-                while document.json.next_element()? {
-                    rest.references.push(reference(document)?);
-                }
-            }
-        }
+        "references" => document.each_element(|document| {
+            rest.references.push(reference(document)?);
+            Ok(())
+        })?,
         "startTime" => rest.start = document.micros()?,
         "duration" => rest.duration = document.micros()?,
         "tags" => tags(document, &mut draft.raw.attributes)?,
-        "logs" => {
-            if document.open_array()? {
-                while document.json.next_element()? {
-                    draft.raw.events.push(log(document)?);
-                }
-            }
-        }
+        "logs" => document.each_element(|document| {
+            draft.raw.events.push(log(document)?);
+            Ok(())
+        })?,
         "processID" => rest.process_id = document.text()?,
         "process" => rest.process = Some(process(document)?),
         "warnings" => warnings(document, &mut rest.warnings)?,
@@ -335,10 +316,14 @@ fn set_times(draft: &mut Draft<'_>, rest: &Rest<'_>) {
         return;
     }
     let start = rest.start.nanos();
-    let end = start
-        .zip(rest.duration.nanos_or_zero())
-        .and_then(|(start, duration)| start.checked_add(duration));
-    draft.set_times_from_zero(start, end);
+    draft.set_start_from_zero(start);
+    match rest.duration {
+        Micros::Absent => draft.lack_end(),
+        duration => {
+            let both = start.zip(duration.nanos());
+            draft.set_end(both.and_then(|(start, duration)| start.checked_add(duration)));
+        }
+    }
 }
 
 /// Takes what other formats have fields for from the tags.
@@ -388,7 +373,10 @@ fn log<'a>(document: &mut Document<'a, '_, '_>) -> Result<RawEvent<'a>> {
     if document.open_object()? {
         while let Some(key) = document.json.next_key()? {
             match key.as_ref() {
-                "timestamp" => event.time = instant(document.micros()?.nanos()),
+                "timestamp" => {
+                    let time = instant(document.micros()?.nanos());
+                    event.time = time.filter(|time| time.as_nanos() != 0);
+                }
                 "fields" => tags(document, &mut event.attributes)?,
                 _ => document.json.skip()?,
             }
@@ -423,13 +411,7 @@ fn tags<'a>(
     document: &mut Document<'a, '_, '_>,
     attributes: &mut Vec<Attribute<'a>>,
 ) -> Result<()> {
-    if !document.open_array()? {
-        return Ok(());
-    }
-    while document.json.next_element()? {
-        if !document.open_object()? {
-            continue;
-        }
+    document.each_object(|document| {
         let mut attribute = (Cow::Borrowed(""), Value::Other);
         let mut written_type = Cow::Borrowed("");
         while let Some(key) = document.json.next_key()? {
@@ -442,8 +424,8 @@ fn tags<'a>(
         }
         attribute.1 = of_type(attribute.1, &written_type);
         attributes.push(attribute);
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// A value that is written as text though its type is another; a text that is none of its type

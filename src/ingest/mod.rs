@@ -14,6 +14,7 @@ mod document;
 mod excerpt;
 mod flat;
 mod format;
+mod halved_ids;
 mod harvest;
 mod inspect;
 mod jaeger;
@@ -183,7 +184,10 @@ pub fn ingest<'c>(
 ) -> Result<Ingested, IngestError> {
     let reading = Reading { settings: settings.into(), progress, only: None };
     let mut ingested = finish(read_files(inputs, &reading)?);
-    ingested.partitions.par_iter_mut().for_each(shared_ids::split);
+    ingested.partitions.par_iter_mut().for_each(|spans| {
+        halved_ids::join(spans);
+        shared_ids::split(spans);
+    });
     Ok(ingested)
 }
 

@@ -32,11 +32,14 @@ enum TopKey {
     Others,
     /// Jaeger's and Tempo's APIs put the message under this.
     Wrapped,
+    /// Tempo says beside the message whether it is all of the trace.
+    Status,
 }
 
 fn top_key(key: &str) -> Option<TopKey> {
     match key {
         "result" | "trace" => Some(TopKey::Wrapped),
+        "status" => Some(TopKey::Status),
         // What Tempo's first API calls resource spans.
         "batches" => Some(TopKey::Traces),
         "resourceLogs" | "resource_logs" | "resourceMetrics" | "resource_metrics"
@@ -53,7 +56,7 @@ pub(crate) fn claims(outline: &Outline<'_>) -> bool {
             let mut keys = result.members.iter();
             !result.in_array && keys.any(|(key, _)| is_signal(key))
         }),
-        None => false,
+        Some(TopKey::Status) | None => false,
     })
 }
 
@@ -111,6 +114,11 @@ fn read_message(
                 signals.others = true;
                 document.json.skip()?;
             }
+            Some(TopKey::Status) if is_outermost => {
+                let offset = document.offset();
+                let is_part = matches!(document.numeral()?.as_ref(), "PARTIAL" | "1");
+                document.desk.note_many(Code::AnswerHasErrors, u64::from(is_part), offset);
+            }
             _ => document.json.skip()?,
         }
     }
@@ -118,12 +126,7 @@ fn read_message(
 }
 
 fn read_all_resource_spans(document: &mut Document<'_, '_, '_>) -> Result<()> {
-    if document.open_array()? {
-        while document.json.next_element()? {
-            read_resource_spans(document)?;
-        }
-    }
-    Ok(())
+    document.each_element(read_resource_spans)
 }
 
 /// The spans of one resource. Those that stand before it are read once it is known.
@@ -177,12 +180,7 @@ fn read_resource(document: &mut Document<'_, '_, '_>) -> Result<Resource> {
 }
 
 fn read_all_scope_spans(document: &mut Document<'_, '_, '_>, resource: Resource) -> Result<()> {
-    if document.open_array()? {
-        while document.json.next_element()? {
-            read_scope_spans(document, resource)?;
-        }
-    }
-    Ok(())
+    document.each_element(|document| read_scope_spans(document, resource))
 }
 
 fn read_scope_spans(document: &mut Document<'_, '_, '_>, resource: Resource) -> Result<()> {
@@ -192,11 +190,7 @@ fn read_scope_spans(document: &mut Document<'_, '_, '_>, resource: Resource) -> 
     while let Some(key) = document.json.next_key()? {
         match ScopeSpansField::from_name(&key) {
             Some(ScopeSpansField::Spans) => {
-                if document.open_array()? {
-                    while document.json.next_element()? {
-                        read_span(document, resource)?;
-                    }
-                }
+                document.each_element(|document| read_span(document, resource))?;
             }
             None => document.json.skip()?,
         }
@@ -241,20 +235,12 @@ fn read_span_field<'a>(
         SpanField::End => draft.set_end(read_unix_ns(document)?),
         SpanField::Attributes => read_attributes(document, &mut draft.raw.attributes)?,
         SpanField::Events => {
-            if document.open_array()? {
-                while document.json.next_element()? {
-                    read_event(document, &mut draft.raw.events)?;
-                }
-            }
+            document.each_object(|document| read_event(document, &mut draft.raw.events))?;
         }
-        SpanField::Links => {
-            if document.open_array()? {
-                while document.json.next_element()? {
-                    draft.raw.links = draft.raw.links.saturating_add(1);
-                    document.json.skip()?;
-                }
-            }
-        }
+        SpanField::Links => document.each_element(|document| {
+            draft.raw.links = draft.raw.links.saturating_add(1);
+            document.json.skip()
+        })?,
         SpanField::Status => read_status(document, draft)?,
     }
     Ok(())
@@ -264,9 +250,6 @@ fn read_event<'a>(
     document: &mut Document<'a, '_, '_>,
     events: &mut Vec<RawEvent<'a>>,
 ) -> Result<()> {
-    if !document.open_object()? {
-        return Ok(());
-    }
     let mut event = RawEvent::default();
     while let Some(key) = document.json.next_key()? {
         match EventField::from_name(&key) {
@@ -304,13 +287,7 @@ fn read_attributes<'a>(
     document: &mut Document<'a, '_, '_>,
     attributes: &mut Vec<Attribute<'a>>,
 ) -> Result<()> {
-    if !document.open_array()? {
-        return Ok(());
-    }
-    while document.json.next_element()? {
-        if !document.open_object()? {
-            continue;
-        }
+    document.each_object(|document| {
         let mut attribute = (Cow::Borrowed(""), Value::Other);
         while let Some(key) = document.json.next_key()? {
             match KeyValueField::from_name(&key) {
@@ -320,8 +297,8 @@ fn read_attributes<'a>(
             }
         }
         attributes.push(attribute);
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// An attribute's value; of several the last. An empty object is a value too.
@@ -363,13 +340,10 @@ fn read_list<'a>(document: &mut Document<'a, '_, '_>, list_depth: usize) -> Resu
     if document.open_object()? {
         while let Some(key) = document.json.next_key()? {
             match ArrayField::from_name(&key) {
-                Some(ArrayField::Values) => {
-                    if document.open_array()? {
-                        while document.json.next_element()? {
-                            elements.push(read_value(document, list_depth + 1)?);
-                        }
-                    }
-                }
+                Some(ArrayField::Values) => document.each_element(|document| {
+                    elements.push(read_value(document, list_depth + 1)?);
+                    Ok(())
+                })?,
                 None => document.json.skip()?,
             }
         }

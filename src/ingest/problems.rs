@@ -99,10 +99,10 @@ problems! {
     RecordNotJaeger = "record-not-jaeger", Loss,
         "a line, document or element that is no trace of Jaeger's",
         "export traces: services, operations and dependencies hold no spans";
-    /// Jaeger told errors beside, or instead of, traces.
+    /// Jaeger told errors beside, or instead of, traces, or Tempo that a trace is not all there.
     AnswerHasErrors = "answer-has-errors", Loss,
-        "Jaeger's answer tells of errors, so traces are missing from it",
-        "read the errors in the file, then ask Jaeger again";
+        "an answer tells of errors, or that it is partial, so spans are missing from it",
+        "read what the file says about it, then ask for the trace again";
     /// The processes of a trace are beyond its readable part.
     ProcessesLost = "processes-lost", Loss,
         "a trace breaks off before the processes that say whose its spans are; these were rejected",

@@ -11,6 +11,13 @@ pub enum Refusal {
          export all columns: SELECT * FROM otel_traces"
     )]
     ColumnAbsent(&'static str),
+    /// Rows of spans in which no value has the name of its column; or no rows.
+    #[error(
+        "rows of ClickHouse without the names of their columns (as TabSeparated, CSV and JSONCompact \
+         are), or none at all: export spans with FORMAT JSONEachRow, CSVWithNames, TSVWithNames or \
+         Parquet"
+    )]
+    ColumnsUnnamed,
     /// A table that we wrote.
     #[error(
         "a table that `dwindle analyze` wrote, which holds no spans: \
@@ -67,10 +74,15 @@ impl Refusal {
         let has_all = |keys: &[&str]| keys.iter().all(|key| outline.has(key));
         let in_traces = |key: &str| outline.member("traces").is_some_and(|one| one.has(key));
         let in_answer = |key: &str| outline.member("Traces").is_some_and(|one| one.has(key));
+        let is_of_lists = |key: &str| {
+            outline.member(key).is_some_and(|rows| rows.in_array && rows.members.is_empty())
+        };
         if in_traces("spanSet") || in_traces("spanSets") || in_traces("rootServiceName") {
             Some(Self::TempoSearch)
         } else if has_all(&["trace_id", "id", "start_time"]) || in_answer("Segments") {
             Some(Self::XRay)
+        } else if has_all(&["meta", "data", "rows"]) && is_of_lists("data") {
+            Some(Self::ColumnsUnnamed)
         } else if has_all(&["hits", "took"]) || has_all(&["traceId", "traceGroup"]) {
             Some(Self::SearchDocuments)
         } else if has_all(&["trace_id", "span_id"]) {

@@ -158,7 +158,7 @@ impl<'a> Common<'a> {
 pub(super) fn set_times(draft: &mut Draft<'_>, start: Micros, duration: Micros) {
     draft.set_start(start.nanos_or_zero());
     match duration {
-        Micros::Absent => draft.end_at_start(),
+        Micros::Absent => draft.lack_end(),
         Micros::Invalid => draft.blame(Code::EndInvalid),
         Micros::Nanos(nanos) => {
             let start_ns = draft.raw.start.as_nanos();
@@ -295,15 +295,9 @@ fn annotations<'a>(
     document: &mut Document<'a, '_, '_>,
     events: &mut Vec<RawEvent<'a>>,
 ) -> Result<()> {
-    if !document.open_array()? {
-        return Ok(());
-    }
-    while document.json.next_element()? {
+    document.each_object(|document| {
         let mut text = Cow::Borrowed("");
         let mut time = Micros::Absent;
-        if !document.open_object()? {
-            continue;
-        }
         while let Some(key) = document.json.next_key()? {
             match key.as_ref() {
                 "value" => text = document.text()?,
@@ -312,6 +306,6 @@ fn annotations<'a>(
             }
         }
         events.push(event(text, time));
-    }
-    Ok(())
+        Ok(())
+    })
 }

@@ -75,20 +75,14 @@ fn span(document: &mut Document<'_, '_, '_>) -> Result<()> {
     document.json.open()?;
     while let Some(key) = document.json.next_key()? {
         match key.as_ref() {
-            "annotations" => {
-                if document.open_array()? {
-                    while document.json.next_element()? {
-                        told.annotations.extend(annotation(document)?);
-                    }
-                }
-            }
-            "binaryAnnotations" => {
-                if document.open_array()? {
-                    while document.json.next_element()? {
-                        told.tags.extend(tag(document)?);
-                    }
-                }
-            }
+            "annotations" => document.each_object(|document| {
+                told.annotations.push(annotation(document)?);
+                Ok(())
+            })?,
+            "binaryAnnotations" => document.each_object(|document| {
+                told.tags.push(tag(document)?);
+                Ok(())
+            })?,
             key => common.read_field(key, document)?,
         }
     }
@@ -96,10 +90,7 @@ fn span(document: &mut Document<'_, '_, '_>) -> Result<()> {
     Ok(())
 }
 
-fn annotation<'a>(document: &mut Document<'a, '_, '_>) -> Result<Option<Annotation<'a>>> {
-    if !document.open_object()? {
-        return Ok(None);
-    }
+fn annotation<'a>(document: &mut Document<'a, '_, '_>) -> Result<Annotation<'a>> {
     let mut annotation = Annotation::default();
     while let Some(key) = document.json.next_key()? {
         match key.as_ref() {
@@ -109,13 +100,10 @@ fn annotation<'a>(document: &mut Document<'a, '_, '_>) -> Result<Option<Annotati
             _ => document.json.skip()?,
         }
     }
-    Ok(Some(annotation))
+    Ok(annotation)
 }
 
-fn tag<'a>(document: &mut Document<'a, '_, '_>) -> Result<Option<BinaryAnnotation<'a>>> {
-    if !document.open_object()? {
-        return Ok(None);
-    }
+fn tag<'a>(document: &mut Document<'a, '_, '_>) -> Result<BinaryAnnotation<'a>> {
     let mut tag = BinaryAnnotation { key: Cow::Borrowed(""), value: Value::Other, endpoint: None };
     while let Some(key) = document.json.next_key()? {
         match key.as_ref() {
@@ -125,7 +113,7 @@ fn tag<'a>(document: &mut Document<'a, '_, '_>) -> Result<Option<BinaryAnnotatio
             _ => document.json.skip()?,
         }
     }
-    Ok(Some(tag))
+    Ok(tag)
 }
 
 impl BinaryAnnotation<'_> {

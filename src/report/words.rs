@@ -124,7 +124,7 @@ pub(super) const fn blind_spot(spot: BlindSpot) -> &'static str {
         BlindSpot::DuplicateSpans => "several records with one id; one kept",
         BlindSpot::ExtraRoots => "several roots; each is a request",
         BlindSpot::MissingRoot => "root not traced; longer than seen",
-        BlindSpot::NegativeDuration => "spans that end before they start",
+        BlindSpot::NegativeDuration => "spans that end before they start, or not at all",
         BlindSpot::NoDeadline => "no deadline is known",
         BlindSpot::Orphans => "spans whose parent was not traced",
         BlindSpot::TimesRounded => "times rounded on the way; below 1 µs they mean nothing",

@@ -210,7 +210,7 @@ names! {
         ExtraRoots = "extra_roots",
         /// No span without a parent.
         MissingRoot = "missing_root",
-        /// Spans that end before they start.
+        /// Spans that end before they start, or not at all.
         NegativeDuration = "negative_duration",
         /// Nothing says what the deadline was.
         NoDeadline = "no_deadline",

@@ -92,3 +92,18 @@ fn a_side_condition_sees_the_kind_after_conventions() {
     let raw = span(Internal).name("Attempt.a.B").with("deadline_received_ms", 5);
     assert_eq!(resolve(&raw).grant(), None);
 }
+
+#[test]
+fn events_of_retries_are_counted_and_give_no_number() {
+    let raw = span(Client)
+        .event("Starting RPC retry 1", 0)
+        .event("Starting RPC retry 2", 5)
+        .event("Starting RPC", 6)
+        .event("Retried Request", 7);
+    let resolved = resolve(&raw);
+    assert_eq!(resolved.span.attempt_ordinal, None);
+    let met = |key: &str| resolved.seen.keys.get(key).map(|met| (met.rule.clone(), met.count));
+    assert_eq!(met("event Starting RPC retry *"), Some(("A10".to_owned(), 2)));
+    assert_eq!(met("event Retried Request"), Some(("A10".to_owned(), 1)));
+    assert_eq!(resolved.seen.keys.len(), 2);
+}

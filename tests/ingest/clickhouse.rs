@@ -41,6 +41,19 @@ fn rows_in_json_tell_all_columns() {
 }
 
 #[test]
+fn rows_in_one_document_of_json_tell_all_columns() {
+    tells_all_columns("clickhouse/format-json.json", "ClickHouse otel_traces JSON");
+    let folder = Folder::new();
+    let text = std::fs::read_to_string(fixture("clickhouse/format-json.json")).unwrap();
+    let one_line = text.replace(['\n', '\t'], "");
+    assert_eq!(spans(&read(&[&folder.write("one-line.json", one_line)])), all_columns());
+    let cut = text.rfind("\"Duration\"").unwrap();
+    let read = read(&[&folder.write("cut.json", &text[..cut])]);
+    assert_eq!(spans(&read), all_columns()[..1]);
+    assert_eq!(problems(&read), ["record-cut-off 1 @0:1:0"]);
+}
+
+#[test]
 fn rows_in_csv_tell_all_columns() {
     tells_all_columns("clickhouse/with-names.csv", "ClickHouse otel_traces CSV");
 }
@@ -66,6 +79,18 @@ fn rows_of_text_may_end_in_both_signs_and_begin_with_a_mark() {
         let text = format!("\u{feff}{}", text.replace('\n', "\r\n"));
         let read = read(&[&folder.write(name, text)]);
         assert_eq!(spans(&read), all_columns(), "{name}");
+        assert_eq!(problems(&read), Vec::<String>::new(), "{name}");
+    }
+}
+
+#[test]
+fn files_of_text_put_together_repeat_their_names_and_types() {
+    let folder = Folder::new();
+    for name in ["with-names.csv", "with-names.tsv", "with-names-and-types-old-names.tsv"] {
+        let text = std::fs::read_to_string(fixture(&format!("clickhouse/{name}"))).unwrap();
+        let read = read(&[&folder.write(name, text.repeat(2))]);
+        assert_eq!(read.files[0].spans_read, 4, "{name}");
+        assert_eq!(read.files[0].spans_admitted, 4, "{name}");
         assert_eq!(problems(&read), Vec::<String>::new(), "{name}");
     }
 }

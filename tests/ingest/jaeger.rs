@@ -6,8 +6,7 @@ use dwindle::span::{Outcome, Span};
 use dwindle::tables::BlindSpot;
 
 use super::corpus;
-use super::support::{Folder, problems, read, read_fixture_of, spans};
-use crate::support::tables::json_tables;
+use super::support::{Folder, problems, read, read_fixture_of, rows, spans, tables};
 
 /// The trace of most fixtures.
 const TRACE: &str = "5b8efff798038103d269b633813fc60c";
@@ -129,6 +128,28 @@ fn errors_are_tags_that_are_true_and_texts_say_what_went_wrong() {
 }
 
 #[test]
+fn spans_may_have_no_tags_and_errors_of_both_kinds() {
+    let read = fixture("without-tags.json");
+    let told = of_spans(&read, |span, _| {
+        (span.start.as_nanos(), span.outcome, span.flags.has_error_status)
+    });
+    assert_eq!(
+        told,
+        [
+            (0, Outcome::Ok, false),
+            (1_000, Outcome::Ok, false),
+            (2_000, Outcome::Error, true),
+            (3_000, Outcome::DeadlineExceeded, true),
+        ]
+    );
+    assert_eq!(problems(&read), Vec::<String>::new());
+    assert_eq!(
+        rows(&tables(&read)),
+        ["requests: a1 web no tags 250000 completed [no_deadline]", "hops: - a1 - web ok"]
+    );
+}
+
+#[test]
 fn tags_mean_the_same_typed_untyped_and_as_text() {
     let read = fixture("tags.json");
     let told = of_spans(&read, |span, _| {
@@ -146,7 +167,7 @@ fn tags_mean_the_same_typed_untyped_and_as_text() {
 fn logs_are_events_named_by_their_event_or_message() {
     let read = fixture("logs.json");
     let queued = of_spans(&read, |span, _| span.queued_before.as_nanos());
-    assert_eq!(queued, [4_000_000, 3_000_000]);
+    assert_eq!(queued, [4_000_000, 3_000_000, 0], "a time of zero is none");
 }
 
 #[test]
@@ -188,10 +209,10 @@ fn times_are_microseconds_and_may_count_from_zero() {
             "{T}/a9<a1 web exponent Internal {t}",
             "{T}/b1<a1 web zero Internal 0+0",
         ],
-        &["start-absent 1 @1809:87:0", "start-invalid 2 @2148:104:0"],
+        &["start-absent 1 @1809:87:0", "start-invalid 2 @2148:104:0", "end-absent 1 @1072:52:0"],
     );
     let negative = of_spans(&fixture("times.json"), |span, _| span.flags.negative_duration);
-    assert_eq!(negative.iter().filter(|negative| **negative).count(), 1);
+    assert_eq!(negative.iter().filter(|negative| **negative).count(), 2);
 }
 
 #[test]
@@ -275,10 +296,5 @@ fn a_published_trace_tells_the_same_in_otlp_and_in_jaegers_form() {
     };
     let Some(otlp) = file("otlp-json/", "jaeger-otlp2jaeger-in.json") else { return };
     let jaeger = file("jaeger/", "jaeger-otlp2jaeger-out.json").unwrap();
-    let tables = |path: &str| {
-        let read = read(&[path]);
-        let policy = Policy::default();
-        json_tables(read.partitions.iter().map(|partition| reconstruct(partition, &policy)))
-    };
-    assert_eq!(tables(&jaeger), tables(&otlp));
+    assert_eq!(tables(&read(&[&jaeger])), tables(&read(&[&otlp])));
 }

@@ -1,9 +1,9 @@
 //! OTLP JSON: each way in which real exporters write it, from the smallest file that shows it.
 
-use dwindle::reconstruct::{Policy, reconstruct};
-
-use super::support::{Folder, problems, read, read_fixture, spans, try_read};
-use crate::support::tables::json_tables;
+use super::support::{
+    Folder, fixture, problems, read, read_fixture, read_fixture_of, row, rows, spans, tables,
+    try_read,
+};
 
 /// The trace of most fixtures.
 const TRACE: &str = "5b8efff798038103d269b633813fc60c";
@@ -45,6 +45,48 @@ fn ids_in_base64_are_the_bytes_they_stand_for() {
             "{T}/eee19b7ec3c1b174 shop op Server {t}",
             "{T}/eee19b7ec3c1b175<eee19b7ec3c1b174 shop op Server {t}",
         ],
+    );
+}
+
+#[test]
+fn traces_whose_ids_end_in_zeros_stay_apart() {
+    let (one, other) = ("5b8efff7980381030000000000000000", "5b8efff7980381040000000000000000");
+    reads_as(
+        "trace-ids-of-zeros-on-the-right.json",
+        &[
+            &format!("{one}/a1 shop one Server {{t}}"),
+            &format!("{one}/b2<a1 shop one Client {{t}} links=2"),
+            &format!("{other}/a1 shop other Server {{t}}"),
+            &format!("{other}/b2<a1 shop other Client {{t}}"),
+        ],
+    );
+    let read = read_fixture("trace-ids-of-zeros-on-the-right.json");
+    assert_eq!(
+        rows(&tables(&read)),
+        [
+            "requests: a1 shop one 250000001 completed [no_deadline]",
+            "requests: a1 shop other 250000001 completed [no_deadline]",
+            "hops: - a1 - shop ok",
+            "hops: b2 - shop - ok",
+            "hops: - a1 - shop ok",
+            "hops: b2 - shop - ok",
+        ]
+    );
+}
+
+#[test]
+fn times_just_after_1970_are_times_and_zero_is_none() {
+    let read = read_fixture("times-near-1970.json");
+    let expected = ["{T}/a1 shop op Server 100+1000", "{T}/b2<a1 shop op Client 200+0"];
+    assert_eq!(spans(&read), filled_in(&expected));
+    assert_eq!(problems(&read), ["start-absent 1 @492:4:0", "end-absent 1 @299:3:0"]);
+    assert_eq!(
+        rows(&tables(&read)),
+        [
+            "requests: a1 shop op 1000 completed [negative_duration,no_deadline]",
+            "hops: - a1 - shop ok",
+            "hops: b2 - shop - ok",
+        ]
     );
 }
 
@@ -110,6 +152,9 @@ fn enums_are_numbers_or_names_of_any_case() {
 #[test]
 fn values_of_all_types_and_unknown_fields_are_no_trouble() {
     reads_as("values-of-all-types.json", &["{T}/a1 shop op Server {t} links=1"]);
+    let read = read_fixture("values-of-all-types.json");
+    let granted = row(&tables(&read)["hops"][0], &["granted_ns", "grant_key"]);
+    assert_eq!(granted, "80000000 deadline.remaining_ms");
 }
 
 #[test]
@@ -128,6 +173,13 @@ fn spans_without_a_service_have_an_empty_one() {
 #[test]
 fn jaegers_api_puts_the_document_under_result() {
     reads_as("jaeger-api-result.json", &["{T}/a1 shop op Server {t}"]);
+}
+
+#[test]
+fn a_trace_of_which_tempo_says_that_it_is_a_part_is_a_loss() {
+    let read = read_fixture_of("tempo", "partial.json");
+    assert_eq!(spans(&read), filled_in(&["{T}/a1 shop op Server {t}"]));
+    assert_eq!(problems(&read), ["answer-has-errors 1 @370:1:0"]);
 }
 
 #[test]
@@ -289,20 +341,18 @@ fn a_list_of_documents_is_each_of_them() {
 /// 256th; differences below a microsecond then mean nothing, and the request says so.
 #[test]
 fn times_that_went_through_floating_point_are_a_blind_spot() {
+    let spots = |path: &str| tables(&read(&[path]))["requests"][0]["blind_spots"].to_string();
+    let rounded = fixture("otlp/times-rounded.json");
+    assert!(spots(&rounded).contains("times_rounded"));
     let folder = Folder::new();
-    let spots = |start: u64, end: u64| {
-        let span = format!(
-            "{{\"traceId\":\"0000000000000000000000000000ab12\",\"spanId\":\"00000000000000c3\",\
-             \"name\":\"n\",\"kind\":2,\"startTimeUnixNano\":\"{start}\",\"endTimeUnixNano\":\"{end}\"}}"
-        );
-        let text = format!("{{\"resourceSpans\":[{{\"scopeSpans\":[{{\"spans\":[{span}]}}]}}]}}");
-        let read = read(&[&folder.write(&format!("{start}.json"), &text)]);
-        let of = |spans| reconstruct(spans, &Policy::default());
-        json_tables(read.partitions.iter().map(of))["requests"][0]["blind_spots"].to_string()
+    let text = std::fs::read_to_string(&rounded).unwrap();
+    let (start, end) = ("1700000000123456768", "1700000000223456768");
+    let spots_of = |other_start: &str, other_end: &str| {
+        let other = text.replace(start, other_start).replace(end, other_end);
+        assert_ne!(other, text);
+        spots(&folder.write("other.json", other))
     };
-    let (start, end) = (1_700_000_000_123_456_789_u64, 1_700_000_000_223_456_789_u64);
-    assert!(!spots(start, end).contains("times_rounded"));
-    assert!(spots(start / 256 * 256, end / 256 * 256).contains("times_rounded"));
+    assert!(!spots_of("1700000000123456789", "1700000000223456789").contains("times_rounded"));
     // Whole microseconds are what many exporters write, and no sign of rounding.
-    assert!(!spots(start / 256_000 * 256_000, end / 256_000 * 256_000).contains("times_rounded"));
+    assert!(!spots_of("1700000000123456000", "1700000000223232000").contains("times_rounded"));
 }

@@ -3,12 +3,15 @@
 use std::fs::File;
 use std::sync::Arc;
 
-use arrow_array::builder::{BinaryBuilder, ListBuilder, MapBuilder, StringBuilder};
+use arrow_array::builder::{
+    BinaryBuilder, ListBuilder, MapBuilder, StringBuilder, TimestampNanosecondBuilder,
+};
 use arrow_array::{ArrayRef, RecordBatch, StringArray, TimestampNanosecondArray, UInt64Array};
 use dwindle::ingest::{IngestError, Refusal};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, GzipLevel, ZstdLevel};
 use parquet::file::properties::WriterProperties;
+use serde_json::Value;
 
 use super::support::{Folder, problems, read, spans, try_read};
 use crate::support::command::run;
@@ -28,27 +31,103 @@ fn bytes(values: [&str; 2]) -> ArrayRef {
     Arc::new(builder.finish())
 }
 
-fn maps(values: [&[(&str, &str)]; 2]) -> ArrayRef {
-    let mut builder = MapBuilder::new(None, StringBuilder::new(), StringBuilder::new());
-    for value in values {
-        for (key, value) in value {
-            builder.keys().append_value(key);
-            builder.values().append_value(value);
-        }
-        builder.append(true).unwrap();
+/// A map of texts.
+type TextMap<'a> = Vec<(&'a str, &'a str)>;
+
+fn append_map(builder: &mut MapBuilder<StringBuilder, StringBuilder>, map: TextMap<'_>) {
+    for (key, value) in map {
+        builder.keys().append_value(key);
+        builder.values().append_value(value);
+    }
+    builder.append(true).unwrap();
+}
+
+fn map_builder() -> MapBuilder<StringBuilder, StringBuilder> {
+    MapBuilder::new(None, StringBuilder::new(), StringBuilder::new())
+}
+
+fn maps<'a>(rows: impl IntoIterator<Item = TextMap<'a>>) -> ArrayRef {
+    let mut builder = map_builder();
+    for map in rows {
+        append_map(&mut builder, map);
     }
     Arc::new(builder.finish())
 }
 
-fn lists(values: [&[&str]; 2]) -> ArrayRef {
+fn lists<'a>(rows: impl IntoIterator<Item = Vec<&'a str>>) -> ArrayRef {
     let mut builder = ListBuilder::new(StringBuilder::new());
-    for value in values {
-        for text in value {
+    for row in rows {
+        for text in row {
             builder.values().append_value(text);
         }
         builder.append(true);
     }
     Arc::new(builder.finish())
+}
+
+fn lists_of_maps<'a>(rows: impl IntoIterator<Item = Vec<TextMap<'a>>>) -> ArrayRef {
+    let mut builder = ListBuilder::new(map_builder());
+    for row in rows {
+        for map in row {
+            append_map(builder.values(), map);
+        }
+        builder.append(true);
+    }
+    Arc::new(builder.finish())
+}
+
+fn lists_of_instants(rows: impl IntoIterator<Item = Vec<i64>>) -> ArrayRef {
+    let mut builder = ListBuilder::new(TimestampNanosecondBuilder::new());
+    for row in rows {
+        builder.values().append_slice(&row);
+        builder.append(true);
+    }
+    Arc::new(builder.finish())
+}
+
+/// Writes rows that ClickHouse wrote in JSON as it writes them in Parquet.
+pub(super) fn write_json_rows(path: &str, rows: &[Value]) {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let instant = |value: &Value| unix_ns(value.as_str().unwrap());
+    let column =
+        |name: &str| -> ArrayRef {
+            let values = || rows.iter().map(|row| &row[name]);
+            match name {
+                "Timestamp" => {
+                    let times: Vec<i64> = values().map(instant).collect();
+                    Arc::new(TimestampNanosecondArray::from(times).with_timezone("UTC"))
+                }
+                "Duration" => {
+                    Arc::new(values().map(|value| value.as_u64().unwrap()).collect::<UInt64Array>())
+                }
+                "Events.Timestamp" => lists_of_instants(
+                    values().map(|value| value.as_array().unwrap().iter().map(instant).collect()),
+                ),
+                "Events.Attributes" | "Links.Attributes" => lists_of_maps(
+                    values().map(|value| value.as_array().unwrap().iter().map(text_map).collect()),
+                ),
+                "ResourceAttributes" | "SpanAttributes" => maps(values().map(text_map)),
+                _ if name.contains('.') => lists(values().map(|value| {
+                    value.as_array().unwrap().iter().filter_map(Value::as_str).collect()
+                })),
+                _ => Arc::new(StringArray::from(values().map(text).collect::<Vec<_>>())),
+            }
+        };
+    let names = rows[0].as_object().unwrap().keys();
+    let columns = names.map(|name| (name.as_str(), column(name))).collect();
+    write(path, columns, Compression::ZSTD(ZstdLevel::default()));
+}
+
+fn text_map(value: &Value) -> TextMap<'_> {
+    let members = value.as_object().unwrap().iter();
+    members.map(|(key, value)| (key.as_str(), value.as_str().unwrap())).collect()
+}
+
+/// An instant within the minute in which fixtures begin, as ClickHouse writes it.
+fn unix_ns(text: &str) -> i64 {
+    let within = text.strip_prefix("2023-11-14 22:13:").unwrap();
+    let nanos: i64 = within.replace('.', "").parse().unwrap();
+    1_699_999_980_000_000_000 + nanos
 }
 
 /// A SERVER span that failed, and a CLIENT span below it.
@@ -63,11 +142,11 @@ fn rows() -> Vec<(&'static str, ArrayRef)> {
         ("SpanName", texts(["POST /checkout", "pay"])),
         ("SpanKind", texts(["Server", "SPAN_KIND_CLIENT"])),
         ("ServiceName", texts(["shop", "shop"])),
-        ("ResourceAttributes", maps([&[("host.name", "h1")], &[]])),
-        ("SpanAttributes", maps([&[], &[("http.response.status_code", "503")]])),
+        ("ResourceAttributes", maps([vec![("host.name", "h1")], vec![]])),
+        ("SpanAttributes", maps([vec![], vec![("http.response.status_code", "503")]])),
         ("Duration", Arc::new(UInt64Array::from(vec![250_000_001, 200_000_000]))),
         ("StatusCode", texts(["Error", "Unset"])),
-        ("Links.TraceId", lists([&[TRACE], &[]])),
+        ("Links.TraceId", lists([vec![TRACE], vec![]])),
     ]
 }
 

@@ -1,6 +1,7 @@
 //! OTLP as `prost` derives it: the reference that our readers are compared with.
 
 use prost::{Enumeration, Message, Oneof};
+use serde_json::Value as Json;
 
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct TracesData {
@@ -232,6 +233,84 @@ pub(super) struct LogRecord {
 /// An attribute.
 pub(super) fn attribute(key: &str, value: Value) -> KeyValue {
     KeyValue { key: key.to_owned(), value: Some(AnyValue { value: Some(value) }) }
+}
+
+/// The message that OTLP JSON writes in its usual form.
+pub(super) fn traces_of_json(json: &Json) -> TracesData {
+    let resource_spans = each(json, "resourceSpans", |of_resource| ResourceSpans {
+        resource: Some(Resource {
+            attributes: each(&of_resource["resource"], "attributes", attribute_of_json),
+            dropped_attributes_count: 0,
+        }),
+        scope_spans: each(of_resource, "scopeSpans", |scope| ScopeSpans {
+            scope: None,
+            spans: each(scope, "spans", span_of_json),
+            schema_url: String::new(),
+        }),
+        schema_url: String::new(),
+    });
+    TracesData { resource_spans }
+}
+
+fn span_of_json(json: &Json) -> Span {
+    Span {
+        trace_id: bytes(&json["traceId"]),
+        span_id: bytes(&json["spanId"]),
+        parent_span_id: bytes(&json["parentSpanId"]),
+        name: text(&json["name"]),
+        kind: i32::try_from(json["kind"].as_i64().unwrap()).unwrap(),
+        start_time_unix_nano: text(&json["startTimeUnixNano"]).parse().unwrap(),
+        end_time_unix_nano: text(&json["endTimeUnixNano"]).parse().unwrap(),
+        attributes: each(json, "attributes", attribute_of_json),
+        events: each(json, "events", |event| Event {
+            time_unix_nano: text(&event["timeUnixNano"]).parse().unwrap(),
+            name: text(&event["name"]),
+            attributes: each(event, "attributes", attribute_of_json),
+        }),
+        links: each(json, "links", |link| Link {
+            trace_id: bytes(&link["traceId"]),
+            span_id: bytes(&link["spanId"]),
+        }),
+        status: json.get("status").map(|status| Status {
+            message: text(&status["message"]),
+            code: i32::try_from(status["code"].as_i64().unwrap()).unwrap(),
+        }),
+        ..Span::default()
+    }
+}
+
+fn attribute_of_json(json: &Json) -> KeyValue {
+    attribute(&text(&json["key"]), value_of_json(&json["value"]))
+}
+
+fn value_of_json(json: &Json) -> Value {
+    let (kind, value) = json.as_object().unwrap().iter().next().unwrap();
+    match kind.as_str() {
+        "boolValue" => Value::Bool(value.as_bool().unwrap()),
+        "intValue" => Value::Int(text(value).parse().unwrap()),
+        "doubleValue" => Value::Double(value.as_f64().unwrap()),
+        "arrayValue" => Value::Array(AnyValues {
+            values: each(value, "values", |one| AnyValue { value: Some(value_of_json(one)) }),
+        }),
+        _ => Value::Text(text(value)),
+    }
+}
+
+/// What `make` makes of each element of a list; of an absent list nothing.
+fn each<T>(json: &Json, key: &str, make: impl Fn(&Json) -> T) -> Vec<T> {
+    json[key].as_array().into_iter().flatten().map(make).collect()
+}
+
+/// A text, empty where it is absent.
+fn text(json: &Json) -> String {
+    json.as_str().unwrap_or_default().to_owned()
+}
+
+/// The bytes that hexadecimal digits write.
+fn bytes(json: &Json) -> Vec<u8> {
+    let digits = text(json);
+    let pairs = (0..digits.len()).step_by(2).map(|at| &digits[at..at + 2]);
+    pairs.map(|pair| u8::from_str_radix(pair, 16).unwrap()).collect()
 }
 
 /// A message of one resource and scope.

@@ -6,6 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use dwindle::conventions::Conventions;
 use dwindle::ingest::{IngestError, Ingested, ingest};
+use dwindle::reconstruct::{Policy, reconstruct};
+
+use serde_json::Value;
+
+use crate::support::tables::{Json, json_tables};
 
 /// The embedded conventions.
 pub fn conventions() -> &'static Conventions {
@@ -95,6 +100,39 @@ pub fn problems(read: &Ingested) -> Vec<String> {
         )
     };
     read.problems.iter().map(row).collect()
+}
+
+/// The tables made of what was read, without a contract.
+pub(super) fn tables(read: &Ingested) -> Json {
+    let policy = Policy::default();
+    json_tables(read.partitions.iter().map(|spans| reconstruct(spans, &policy)))
+}
+
+/// A row of a table in one line: the columns named, ids without their zeros on the left.
+pub(super) fn row(row: &Value, columns: &[&str]) -> String {
+    let text = |column: &&str| match &row[column] {
+        Value::String(text) => text.trim_start_matches('0').to_owned(),
+        Value::Null => "-".to_owned(),
+        other => other.to_string().replace('"', ""),
+    };
+    columns.iter().map(text).collect::<Vec<_>>().join(" ")
+}
+
+/// The requests and hops, one a line: what and whose they are, and what is blind.
+pub(super) fn rows(tables: &Json) -> Vec<String> {
+    let of = |table: &str, columns: &[&str]| -> Vec<String> {
+        tables[table].iter().map(|one| format!("{table}: {}", row(one, columns))).collect()
+    };
+    let requests = [
+        "root_span_id",
+        "root_service",
+        "root_operation",
+        "duration_ns",
+        "terminal_outcome",
+        "blind_spots",
+    ];
+    let hops = ["client_span_id", "server_span_id", "caller_service", "callee_service", "outcome"];
+    [of("requests", &requests), of("hops", &hops)].concat()
 }
 
 /// A folder that goes when it is dropped.

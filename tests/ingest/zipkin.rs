@@ -4,7 +4,8 @@ use dwindle::ingest::Ingested;
 use dwindle::span::{Span, Spans};
 
 use super::support::{
-    Folder, everything, fixture, problems, read, read_fixture_of, spans, try_read,
+    Folder, everything, fixture, problems, read, read_fixture_of, row, rows, spans, tables,
+    try_read,
 };
 
 /// Start of most spans in the fixtures, in nanoseconds.
@@ -126,6 +127,97 @@ fn several_receivers_of_one_call_stay_apart_and_a_repeated_one_stays_one() {
             "back Server third try < Client call",
             "front Client call",
             "other Internal work of nobody < Client call",
+        ]
+    );
+}
+
+#[test]
+fn records_that_all_have_one_id_are_a_call_and_work_that_is_told_once() {
+    let read = read_fixture("one-id.json");
+    assert_eq!(
+        tree(&read),
+        [
+            "back Internal more work < absent",
+            "back Internal work < absent",
+            "back Server serve < Client call|Internal work|Internal more work",
+            "front Client call < absent",
+        ]
+    );
+    assert_eq!(
+        rows(&tables(&read)),
+        [
+            "requests: 2 front call 90000000 completed [duplicate_spans,missing_root,no_deadline]",
+            "hops: 2 4256c1a4352171f7 front back ok",
+        ]
+    );
+}
+
+#[test]
+fn a_trace_that_lost_half_its_id_is_whole_again_where_its_spans_hang_together() {
+    let read = read_fixture("ids-of-both-lengths.json");
+    assert_eq!(
+        tree(&read),
+        [
+            "back Internal work < Server serve",
+            "back Server of either",
+            "back Server serve < Client call",
+            "front Client call < Server root",
+            "front Client one of two",
+            "front Client other of two",
+            "front Server also of its own",
+            "front Server of its own",
+            "front Server root",
+        ]
+    );
+    let tables = tables(&read);
+    let columns = ["trace_id", "root_operation", "spans", "blind_spots"];
+    let mut told: Vec<String> =
+        tables["requests"].iter().map(|request| row(request, &columns)).collect();
+    told.sort();
+    assert_eq!(
+        told,
+        [
+            "1111111111111111000000000000cccc one of two 1 [no_deadline]",
+            "2222222222222222000000000000cccc other of two 1 [no_deadline]",
+            "463ac35c9f6413ad48485a3953bb6124 root 4 [no_deadline]",
+            "aaaaaaaaaaaaaaaa0000000000000bbb of its own 1 [no_deadline]",
+            "bbb also of its own 1 [no_deadline]",
+            "cccc of either 1 [no_deadline]",
+        ]
+    );
+    assert_eq!(read.files[0].spans_read, 9, "and every record counts once");
+}
+
+/// When each hop was sent and received.
+fn transits(name: &str) -> Vec<String> {
+    let columns = ["callee_service", "elapsed_at_send_ns", "elapsed_at_receive_ns", "transit_ns"];
+    tables(&read_fixture(name))["hops"].iter().map(|hop| row(hop, &columns)).collect()
+}
+
+#[test]
+fn a_receiver_whose_clock_is_behind_its_sender_is_moved_between_its_ends() {
+    assert_eq!(transits("skew.json"), ["front - 0 -", "back 10000000 20500000 10500000"]);
+}
+
+#[test]
+fn halves_of_whole_milliseconds_beside_microseconds_are_one_hop() {
+    assert_eq!(
+        transits("whole-milliseconds.json"),
+        ["front - 0 -", "back 10750000 11312500 562500"]
+    );
+}
+
+#[test]
+fn a_message_is_a_request_of_its_own_and_a_receiver_without_sender_an_orphan() {
+    assert_eq!(
+        rows(&tables(&read_fixture("messages.json"))),
+        [
+            "requests: 1 front root 100000000 completed [no_deadline,orphans]",
+            "requests: 3 back take 1000000 completed [no_deadline,orphans]",
+            "hops: - 1 - front ok",
+            "hops: 2 - front broker ok",
+            "hops: - 6 front other ok",
+            "hops: - 3 - back ok",
         ]
     );
 }
