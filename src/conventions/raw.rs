@@ -6,6 +6,18 @@ use std::borrow::Cow;
 use crate::span::{Kind, SpanId, TraceId};
 use crate::units::UnixNanos;
 
+/// The attribute under which Jaeger's API v3 answers its warnings.
+const WARNINGS: &str = "@jaeger@warnings";
+
+/// In a warning of Jaeger's: the query service has moved a span's times. Its warnings that speak of
+/// skew and say that nothing was moved do not have it.
+const MOVED: &str = "timestamps were adjusted";
+
+/// Whether a warning of Jaeger's says that it moved a span's times.
+pub fn tells_of_moved_times(warning: &str) -> bool {
+    warning.to_ascii_lowercase().contains(MOVED)
+}
+
 /// An attribute's value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value<'a> {
@@ -80,4 +92,22 @@ pub struct RawSpan<'a> {
     pub may_share_id: bool,
     /// What stored it says that it moved its times.
     pub clock_adjusted: bool,
+}
+
+impl RawSpan<'_> {
+    /// Whether what stored it moved its times, as its reader found or an attribute says.
+    pub fn has_moved_times(&self) -> bool {
+        let tells = |value: &Value<'_>| match value {
+            Value::Text(warning) => tells_of_moved_times(warning),
+            _ => false,
+        };
+        let warns = |(key, value): &Attribute<'_>| {
+            key == WARNINGS
+                && match value {
+                    Value::List(warnings) => warnings.iter().any(tells),
+                    warning => tells(warning),
+                }
+        };
+        self.clock_adjusted || self.attributes.iter().any(warns)
+    }
 }

@@ -161,7 +161,7 @@ fn flags(
         negative_duration: raw.end < raw.start,
         has_error_status: raw.status == Status::Error,
         may_share_id: raw.may_share_id,
-        clock_adjusted: raw.clock_adjusted,
+        clock_adjusted: raw.has_moved_times(),
     }
 }
 

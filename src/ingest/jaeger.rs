@@ -12,12 +12,8 @@ use super::outline::Outline;
 use super::problems::Code;
 use super::scalar::{self, Id};
 use crate::conventions::Resource;
-use crate::conventions::raw::{Attribute, RawEvent, Status, Value};
+use crate::conventions::raw::{Attribute, RawEvent, Status, Value, tells_of_moved_times};
 use crate::span::{Kind, SpanId, TraceId};
-
-/// In a warning: the query service has moved a span's times. Its warnings that speak of skew
-/// adjustment tell why it did not.
-const ADJUSTED: &str = "timestamps were adjusted";
 
 /// Whether a value that looks so holds traces of Jaeger's, or is an answer without any.
 pub(crate) fn claims(outline: &Outline<'_>) -> bool {
@@ -170,8 +166,7 @@ fn warnings(document: &mut Document<'_, '_, '_>) -> Result<bool> {
     let mut adjusted = false;
     if document.open_array()? {
         while document.json.next_element()? {
-            let warning = document.text()?;
-            adjusted |= warning.to_ascii_lowercase().contains(ADJUSTED);
+            adjusted |= tells_of_moved_times(&document.text()?);
         }
     }
     Ok(adjusted)
