@@ -4,7 +4,7 @@
 use super::admit::{Desk, instant, kind_of, status_of};
 use super::cell::Cell;
 use super::document::{self, Document};
-use super::flat::{FlatSpan, read_objects};
+use super::flat::{FlatSpan, objects, read_objects};
 use super::outline::Outline;
 use super::problems::Code;
 use super::refusal::Refusal;
@@ -93,9 +93,18 @@ pub(crate) fn claims(has: impl Fn(&str) -> bool) -> Option<Result<(), Refusal>> 
     })
 }
 
-/// Whether a JSON value that looks so is a row of this table, or an array of them.
+/// What FORMAT JSON, which writes one object in all, puts before the rows and says of the columns.
+const ANSWER_META: &str = "meta";
+
+/// Under what FORMAT JSON puts the rows.
+const ANSWER_ROWS: &str = "data";
+
+/// Whether a JSON value that looks so is a row of this table, an array of them, or an answer that
+/// holds some.
 pub(crate) fn claims_json(outline: &Outline<'_>) -> Option<Result<(), Refusal>> {
-    claims(|name| outline.has(name))
+    let answered = outline.member(ANSWER_ROWS).filter(|_| outline.has(ANSWER_META));
+    let row = answered.unwrap_or(outline);
+    claims(|name| row.has(name))
 }
 
 /// Reads a record of rows in JSON.
@@ -107,10 +116,16 @@ fn json_row(document: &mut Document<'_, '_, '_>) -> document::Result<bool> {
     let begun = document.offset();
     let mut row = Row::new();
     let mut is_row = false;
+    let mut is_answer = false;
     while let Some(key) = document.json.next_key()? {
         let offset = document.offset();
+        is_answer |= !is_row && key == ANSWER_META;
         let Some(column) = Column::from_name(&key) else {
-            document.json.skip()?;
+            if is_answer && key == ANSWER_ROWS {
+                objects(document, &json_row)?;
+            } else {
+                document.json.skip()?;
+            }
             continue;
         };
         is_row |= TELLING.contains(&column);
@@ -119,7 +134,7 @@ fn json_row(document: &mut Document<'_, '_, '_>) -> document::Result<bool> {
     if is_row {
         row.hand_over(document.desk, begun);
     }
-    Ok(is_row)
+    Ok(is_row || is_answer)
 }
 
 /// A row as far as it was read.

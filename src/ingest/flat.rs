@@ -46,16 +46,22 @@ pub(crate) fn read_objects<'a>(
     desk: &mut Desk<'_>,
     read: impl Fn(&mut Document<'a, '_, '_>) -> Result<bool>,
 ) {
-    read_all(bytes, desk, |document| {
-        if document.json.shape()? != Shape::Array {
-            return object(document, &read);
-        }
-        document.json.open()?;
-        while document.json.next_element()? {
-            object(document, &read)?;
-        }
-        Ok(())
-    });
+    read_all(bytes, desk, |document| objects(document, &read));
+}
+
+/// Reads the object, or the array of some, that comes next.
+pub(crate) fn objects<'a>(
+    document: &mut Document<'a, '_, '_>,
+    read: &impl Fn(&mut Document<'a, '_, '_>) -> Result<bool>,
+) -> Result<()> {
+    if document.json.shape()? != Shape::Array {
+        return object(document, read);
+    }
+    document.json.open()?;
+    while document.json.next_element()? {
+        object(document, read)?;
+    }
+    Ok(())
 }
 
 fn object<'a>(

@@ -41,6 +41,11 @@ fn rows_in_json_tell_all_columns() {
 }
 
 #[test]
+fn rows_in_one_answer_tell_all_columns() {
+    tells_all_columns("clickhouse/answer.json", "ClickHouse otel_traces JSON");
+}
+
+#[test]
 fn rows_in_csv_tell_all_columns() {
     tells_all_columns("clickhouse/with-names.csv", "ClickHouse otel_traces CSV");
 }
