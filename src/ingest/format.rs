@@ -21,8 +21,8 @@ pub(crate) const WHAT_WE_READ: &str = "OTLP traces as JSON (one document, severa
      a list, or JSON lines) or protobuf (one message, several back to back, or frames with a 4-byte \
      or varint length, as the collector's file exporter writes); Tempo's traces; Jaeger JSON \
      (answers of its API, downloads from its UI, single traces); Zipkin JSON (v2 or v1); \
-     ClickHouse's otel_traces as JSONEachRow, CSVWithNames, TSVWithNames or Parquet; or span JSON \
-     lines (docs/span-json.md); plain or compressed with gzip or zstd";
+     ClickHouse's otel_traces as JSONEachRow, JSON, CSVWithNames, TSVWithNames or Parquet; or span \
+     JSON lines (docs/span-json.md); plain or compressed with gzip or zstd";
 
 /// A frame that holds more is none that an exporter wrote: a few thousand bytes can stand for it.
 const MAX_FRAME_BYTES: usize = 1 << 30;

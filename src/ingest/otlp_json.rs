@@ -32,11 +32,17 @@ enum TopKey {
     Others,
     /// Jaeger's and Tempo's APIs put the message under this.
     Wrapped,
+    /// Tempo's API says here whether it answers with the whole trace.
+    Wholeness,
 }
+
+/// What Tempo's API says of a trace that is larger than its answers.
+const PARTIAL: &str = "PARTIAL";
 
 fn top_key(key: &str) -> Option<TopKey> {
     match key {
         "result" | "trace" => Some(TopKey::Wrapped),
+        "status" => Some(TopKey::Wholeness),
         // What Tempo's first API calls resource spans.
         "batches" => Some(TopKey::Traces),
         "resourceLogs" | "resource_logs" | "resourceMetrics" | "resource_metrics"
@@ -53,7 +59,7 @@ pub(crate) fn claims(outline: &Outline<'_>) -> bool {
             let mut keys = result.members.iter();
             !result.in_array && keys.any(|(key, _)| is_signal(key))
         }),
-        None => false,
+        Some(TopKey::Wholeness) | None => false,
     })
 }
 
@@ -107,6 +113,12 @@ fn read_message(
                 read_all_resource_spans(document)?;
             }
             Some(TopKey::Wrapped) if is_outermost => read_message(document, signals, false)?,
+            Some(TopKey::Wholeness) if document.json.shape()? == Shape::Text => {
+                let offset = document.offset();
+                if document.json.text()? == PARTIAL {
+                    document.desk.note(Code::TraceInPart, offset);
+                }
+            }
             Some(TopKey::Others) => {
                 signals.others = true;
                 document.json.skip()?;

@@ -89,6 +89,10 @@ problems! {
     AnswerHasErrors = "answer-has-errors", Loss,
         "Jaeger's answer tells of errors, so traces are missing from it",
         "read the errors in the file, then ask Jaeger again";
+    /// Tempo told a part of a trace.
+    TraceInPart = "trace-in-part", Loss,
+        "Tempo's answer says that it is only a part of its trace",
+        "the trace is larger than Tempo answers with: take it from where spans are written to files";
     /// The processes of a trace are beyond its readable part.
     ProcessesLost = "processes-lost", Loss,
         "a trace breaks off before the processes that say whose its spans are; these were rejected",

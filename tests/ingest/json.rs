@@ -131,6 +131,14 @@ fn jaegers_api_puts_the_document_under_result() {
 }
 
 #[test]
+fn tempos_api_says_when_it_answers_with_a_part_of_a_trace() {
+    reads_as("tempo-api-v2.json", &["{T}/a1 shop op Server {t}"]);
+    let partial = read_fixture("tempo-api-partial.json");
+    assert_eq!(spans(&partial), filled_in(&["{T}/a1 shop op Server {t}"]));
+    assert_eq!(problems(&partial), ["trace-in-part 1 @391:1:0"]);
+}
+
+#[test]
 fn documents_in_a_row_may_go_over_many_lines() {
     let expected = [
         "{T}/a1 shop op Server {t}",
