@@ -129,7 +129,7 @@ fn extracts_of_the_shop_give_its_tables() {
 
 #[test]
 fn extracts_of_every_format_give_the_tables_of_the_trace() {
-    for format in ["otlp", "jaeger", "zipkin", "clickhouse", "span-json"] {
+    for format in ["otlp", "jaeger", "zipkin", "clickhouse", "span-json", "quirks"] {
         for entry in std::fs::read_dir(fixture(format)).unwrap() {
             let path = entry.unwrap().path().display().to_string();
             if crate::ingest::support::try_read(&[&path]).is_ok() {
