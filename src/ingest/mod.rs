@@ -176,7 +176,21 @@ pub fn ingest(
     let outcomes: Vec<_> =
         inputs.par_iter().map(|input| read_file(input, conventions, progress)).collect();
     // Of several failures that of the first file is told, whichever came first.
-    let files = outcomes.into_iter().collect::<Result<Vec<_>, _>>()?;
+    ingest_files(outcomes.into_iter().collect::<Result<_, _>>()?)
+}
+
+/// Reads one stream as if it were a file called `name`.
+pub fn ingest_stream(
+    name: &str,
+    source: impl Read + Send,
+    conventions: &Conventions,
+    progress: &dyn Progress,
+) -> Result<Ingested, IngestError> {
+    ingest_files(vec![read_stream(name, source, conventions, progress)?])
+}
+
+/// Puts together what the files hold, once it is known that they hold anything.
+fn ingest_files(files: Vec<FileRead>) -> Result<Ingested, IngestError> {
     refuse_nothing(files.iter().map(|file| &file.facts))?;
     let mut ingested = finish(files);
     ingested.partitions.par_iter_mut().for_each(shared_ids::split);
@@ -279,9 +293,21 @@ fn read_file(
     conventions: &Conventions,
     progress: &dyn Progress,
 ) -> Result<FileRead, IngestError> {
-    let file = || input.name.clone();
+    let source =
+        input.open().map_err(|error| IngestError::Read { file: input.name.clone(), error })?;
+    read_stream(&input.name, source, conventions, progress)
+}
+
+/// Reads the stream called `name`.
+fn read_stream(
+    name: &str,
+    source: impl Read + Send,
+    conventions: &Conventions,
+    progress: &dyn Progress,
+) -> Result<FileRead, IngestError> {
+    let file = || name.to_owned();
     let failed = |error| IngestError::Read { file: file(), error };
-    let (compression, source) = source::open(input, progress).map_err(failed)?;
+    let (compression, source) = source::decompressed(source, progress).map_err(failed)?;
     let mut stream = Stream::new(source).map_err(failed)?;
     if is_parquet(stream.start()) {
         // It says at its end what is in it.

@@ -17,6 +17,16 @@ pub(crate) struct Input {
     pub path: Option<PathBuf>,
 }
 
+impl Input {
+    /// Its bytes.
+    pub(crate) fn open(&self) -> io::Result<Box<dyn Read + Send>> {
+        Ok(match &self.path {
+            Some(path) => Box::new(File::open(path)?),
+            None => Box::new(io::stdin()),
+        })
+    }
+}
+
 /// How a stream was compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
@@ -145,21 +155,17 @@ impl<R: Read> Read for Counted<'_, R> {
     }
 }
 
-/// Opens a stream and decompresses it by its first bytes.
-pub(crate) fn open<'p>(
-    input: &Input,
-    progress: &'p dyn Progress,
-) -> io::Result<(Compression, Box<dyn Read + Send + 'p>)> {
-    let inner: Box<dyn Read + Send> = match &input.path {
-        Some(path) => Box::new(File::open(path)?),
-        None => Box::new(io::stdin()),
-    };
-    let mut counted = Counted { inner, progress };
+/// A stream decompressed by its first bytes.
+pub(crate) fn decompressed<'s>(
+    source: impl Read + Send + 's,
+    progress: &'s dyn Progress,
+) -> io::Result<(Compression, Box<dyn Read + Send + 's>)> {
+    let mut counted = Counted { inner: source, progress };
     let mut start = Vec::new();
     (&mut counted).take(4).read_to_end(&mut start)?;
     let compression = Compression::of(&start);
     let whole = Cursor::new(start).chain(counted);
-    let stream: Box<dyn Read + Send + 'p> = match compression {
+    let stream: Box<dyn Read + Send + 's> = match compression {
         Compression::None => Box::new(whole),
         Compression::Gzip => Box::new(flate2::read::MultiGzDecoder::new(whole)),
         Compression::Zstd => Box::new(zstd::stream::read::Decoder::new(whole)?),

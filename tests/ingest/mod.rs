@@ -10,6 +10,7 @@ mod parquet;
 mod protobuf;
 mod random;
 mod reference;
+mod regressions;
 mod sources;
 mod span_json;
 mod support;
