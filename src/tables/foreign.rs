@@ -6,11 +6,12 @@ use arrow_array::RecordBatch;
 use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::reader::ChunkReader;
 
 use super::format::{FormatError, VERSION_KEY};
-use super::pages::claims_too_much;
+use super::pages::{Page, pages};
 
 /// What a Parquet file starts with, and ends with.
 const MAGIC: &[u8] = b"PAR1";
@@ -57,16 +58,21 @@ impl ParquetFile {
         self.builder.schema().fields().iter().map(|field| field.name().as_str())
     }
 
+    /// Whether the columns that `wanted` affirms hold texts in an encoding that is not read: it
+    /// says how many there are, and a few damaged bytes would take all memory there is.
+    pub fn has_delta_texts(&self, wanted: impl Fn(&str) -> bool) -> bool {
+        let mask = self.mask(wanted);
+        // What is damaged so that its pages cannot be found is told when it is read.
+        guarded(|| Ok(self.has_page(&mask, |page, _| page.holds_delta_texts()))).unwrap_or(false)
+    }
+
     /// Its rows, of the columns that `wanted` affirms.
     pub fn batches(
         self,
         wanted: impl Fn(&str) -> bool,
     ) -> Result<impl Iterator<Item = Result<RecordBatch, FormatError>>, FormatError> {
-        let names = self.columns().enumerate();
-        let roots: Vec<usize> =
-            names.filter(|(_, name)| wanted(name)).map(|(place, _)| place).collect();
-        let mask = ProjectionMask::roots(self.builder.parquet_schema(), roots);
-        if guarded(|| Ok(self.is_overfull(&mask)))? {
+        let mask = self.mask(wanted);
+        if guarded(|| Ok(self.has_page(&mask, Page::claims_too_much)))? {
             return Err(damaged());
         }
         let builder = self.builder.with_projection(mask).with_batch_size(READ_ROWS);
@@ -79,13 +85,20 @@ impl ParquetFile {
         }))
     }
 
-    /// Whether a page of the columns in `mask` claims more than its bytes can hold.
-    fn is_overfull(&self, mask: &ProjectionMask) -> bool {
-        self.builder.metadata().row_groups().iter().any(|group| {
-            let mut chunks = group.columns().iter().enumerate();
-            chunks.any(|(place, chunk)| {
-                mask.leaf_included(place) && claims_too_much(&self.bytes, chunk)
-            })
+    /// The columns that `wanted` affirms, with all that is within them.
+    fn mask(&self, wanted: impl Fn(&str) -> bool) -> ProjectionMask {
+        let names = self.columns().enumerate();
+        let roots: Vec<usize> =
+            names.filter(|(_, name)| wanted(name)).map(|(place, _)| place).collect();
+        ProjectionMask::roots(self.builder.parquet_schema(), roots)
+    }
+
+    /// Whether there is a page in the columns of `mask` of which `is_so` holds.
+    fn has_page(&self, mask: &ProjectionMask, is_so: impl Fn(&Page, Compression) -> bool) -> bool {
+        let groups = self.builder.metadata().row_groups().iter();
+        let chunks = groups.flat_map(|group| group.columns().iter().enumerate());
+        chunks.filter(|(place, _)| mask.leaf_included(*place)).any(|(_, chunk)| {
+            pages(&self.bytes, chunk).any(|page| is_so(&page, chunk.compression()))
         })
     }
 }

@@ -10,7 +10,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, GzipLevel, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
-use super::support::{Folder, problems, read, spans, try_read};
+use super::support::{Folder, fixture, problems, read, spans, try_read};
 use crate::support::command::run;
 
 const TRACE: &str = "5b8efff798038103d269b633813fc60c";
@@ -142,9 +142,17 @@ fn parquet_files_that_are_no_spans_are_refused_by_what_they_are() {
 }
 
 #[test]
+fn texts_in_a_delta_encoding_are_refused_for_what_they_may_claim() {
+    for name in ["delta-lengths", "deltas", "deltas-snappy"] {
+        let path = fixture(&format!("fuzz/clickhouse_parquet/{name}.parquet"));
+        assert_eq!(refusal(&path), Refusal::ParquetDeltaTexts, "{name}");
+    }
+}
+
+#[test]
 fn our_own_tables_are_refused_as_such() {
     let folder = Folder::new();
-    let spans = super::support::fixture("span-json/all-fields.jsonl");
+    let spans = fixture("span-json/all-fields.jsonl");
     let tables = folder.path("tables");
     let ran = run(&["analyze", &spans, "--out", &tables]);
     assert_eq!(ran.code, 0, "{}", ran.err);
