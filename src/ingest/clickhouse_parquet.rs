@@ -24,7 +24,9 @@ pub(crate) fn claims(bytes: &[u8]) -> Option<Result<(), Refusal>> {
     if file.is_ours() {
         return Some(Err(Refusal::OwnTable));
     }
-    clickhouse::claims(|name| file.columns().any(|column| column == name))
+    let claim = clickhouse::claims(|name| file.columns().any(|column| column == name))?;
+    let has_delta_texts = file.has_delta_texts(|name| Column::from_name(name).is_some());
+    Some(if has_delta_texts { claim.and(Err(Refusal::ParquetDeltaTexts)) } else { claim })
 }
 
 /// Reads a whole file.

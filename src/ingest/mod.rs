@@ -183,12 +183,30 @@ pub fn ingest<'c>(
     progress: &dyn Progress,
 ) -> Result<Ingested, IngestError> {
     let reading = Reading { settings: settings.into(), progress, only: None };
-    let mut ingested = finish(read_files(inputs, &reading)?);
+    Ok(whole_traces(read_files(inputs, &reading)?))
+}
+
+/// Reads one stream as if it were a file called `name`.
+pub fn ingest_stream<'c>(
+    name: &str,
+    source: impl Read + Send,
+    settings: impl Into<Settings<'c>>,
+    progress: &dyn Progress,
+) -> Result<Ingested, IngestError> {
+    let reading = Reading { settings: settings.into(), progress, only: None };
+    let file = read_stream(name, source, &reading)?;
+    refuse_nothing([&file.facts].into_iter())?;
+    Ok(whole_traces(vec![file]))
+}
+
+/// Puts together what the files hold, and what belongs together in each trace.
+fn whole_traces(files: Vec<FileRead>) -> Ingested {
+    let mut ingested = finish(files);
     ingested.partitions.par_iter_mut().for_each(|spans| {
         halved_ids::join(spans);
         shared_ids::split(spans);
     });
-    Ok(ingested)
+    ingested
 }
 
 /// Counts what the files that `inputs` name hold, one after another and together.
@@ -302,11 +320,22 @@ fn finish(read: Vec<FileRead>) -> Ingested {
 
 /// Reads one file.
 fn read_file(input: &Input, reading: &Reading<'_>) -> Result<FileRead, IngestError> {
+    let source =
+        input.open().map_err(|error| IngestError::Read { file: input.name.clone(), error })?;
+    read_stream(&input.name, source, reading)
+}
+
+/// Reads the stream called `name`.
+fn read_stream(
+    name: &str,
+    source: impl Read + Send,
+    reading: &Reading<'_>,
+) -> Result<FileRead, IngestError> {
     let settings = reading.settings;
-    let file = || input.name.clone();
+    let file = || name.to_owned();
     let failed = |error| IngestError::Read { file: file(), error };
     let (compression, source) =
-        source::open(input, settings.limits, reading.progress).map_err(failed)?;
+        source::decompressed(source, settings.limits, reading.progress).map_err(failed)?;
     let mut stream = Stream::new(source).map_err(failed)?;
     let format = sniff::sniff(&mut stream, settings.limits)
         .map_err(failed)?

@@ -65,6 +65,12 @@ pub enum Refusal {
     /// A Parquet file whose end tells nothing.
     #[error("a Parquet file of which the end is missing or damaged: copy or write it again")]
     ParquetDamaged,
+    /// A Parquet file whose texts begin with how many there are.
+    #[error(
+        "a Parquet file with texts in a delta encoding, which is not read: \
+         write it with plain or dictionary encoding, as ClickHouse does"
+    )]
+    ParquetDeltaTexts,
 }
 
 impl Refusal {

@@ -19,6 +19,16 @@ pub(crate) struct Input {
     pub path: Option<PathBuf>,
 }
 
+impl Input {
+    /// Its bytes.
+    pub(crate) fn open(&self) -> io::Result<Box<dyn Read + Send>> {
+        Ok(match &self.path {
+            Some(path) => Box::new(File::open(path)?),
+            None => Box::new(io::stdin()),
+        })
+    }
+}
+
 /// All files that `inputs` name, by name; a file named twice is read once.
 pub(crate) fn expand(inputs: &[String]) -> Result<Vec<Input>, IngestError> {
     let mut by_identity = BTreeMap::new();
@@ -114,17 +124,13 @@ impl<R: Read> Read for Counted<'_, R> {
     }
 }
 
-/// Opens a stream and decompresses it by its first bytes.
-pub(crate) fn open<'p>(
-    input: &Input,
+/// A stream decompressed by its first bytes.
+pub(crate) fn decompressed<'s>(
+    source: impl Read + Send + 's,
     limits: Limits,
-    progress: &'p dyn Progress,
-) -> io::Result<(Compression, Box<dyn Read + Send + 'p>)> {
-    let inner: Box<dyn Read + Send> = match &input.path {
-        Some(path) => Box::new(File::open(path)?),
-        None => Box::new(io::stdin()),
-    };
-    let mut counted = Counted { inner, progress };
+    progress: &'s dyn Progress,
+) -> io::Result<(Compression, Box<dyn Read + Send + 's>)> {
+    let mut counted = Counted { inner: source, progress };
     let mut start = Vec::new();
     (&mut counted).take(4).read_to_end(&mut start)?;
     let compression = Compression::of(&start);

@@ -6,9 +6,12 @@ use arrow_array::RecordBatch;
 use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use parquet::basic::Compression;
 use parquet::errors::ParquetError;
+use parquet::file::reader::ChunkReader;
 
 use super::format::{FormatError, VERSION_KEY};
+use super::pages::{Page, pages};
 
 /// What a Parquet file starts with, and ends with.
 const MAGIC: &[u8] = b"PAR1";
@@ -16,13 +19,20 @@ const MAGIC: &[u8] = b"PAR1";
 /// Rows that are read at a time: what is compressed well must not become large at once.
 const READ_ROWS: usize = 1 << 12;
 
+/// How many rows a byte may stand for: every span has an id of its own, which takes some bits
+/// however well the file is compressed.
+const MAX_ROWS_PER_BYTE: usize = 8;
+
 /// Whether a stream that starts so is a Parquet file.
 pub fn is_parquet(start: &[u8]) -> bool {
     start.starts_with(MAGIC)
 }
 
 /// A Parquet file whose end has been read, which tells what is in it.
-pub struct ParquetFile(ParquetRecordBatchReaderBuilder<Bytes>);
+pub struct ParquetFile {
+    bytes: Bytes,
+    builder: ParquetRecordBatchReaderBuilder<Bytes>,
+}
 
 impl ParquetFile {
     /// Reads the end of the file.
@@ -30,18 +40,30 @@ impl ParquetFile {
         // What types the writer had in mind does not matter: those of Parquet itself are few.
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
         let bytes = Bytes::copy_from_slice(bytes);
-        guarded(|| Ok(Self(ParquetRecordBatchReaderBuilder::try_new_with_options(bytes, options)?)))
+        guarded(|| {
+            let builder =
+                ParquetRecordBatchReaderBuilder::try_new_with_options(bytes.clone(), options)?;
+            Ok(Self { bytes, builder })
+        })
     }
 
     /// Whether it is a table of ours.
     pub fn is_ours(&self) -> bool {
-        let pairs = self.0.metadata().file_metadata().key_value_metadata();
+        let pairs = self.builder.metadata().file_metadata().key_value_metadata();
         pairs.is_some_and(|pairs| pairs.iter().any(|pair| pair.key == VERSION_KEY))
     }
 
     /// The names of its columns.
     pub fn columns(&self) -> impl Iterator<Item = &str> {
-        self.0.schema().fields().iter().map(|field| field.name().as_str())
+        self.builder.schema().fields().iter().map(|field| field.name().as_str())
+    }
+
+    /// Whether the columns that `wanted` affirms hold texts in an encoding that is not read: it
+    /// says how many there are, and a few damaged bytes would take all memory there is.
+    pub fn has_delta_texts(&self, wanted: impl Fn(&str) -> bool) -> bool {
+        let mask = self.mask(wanted);
+        // What is damaged so that its pages cannot be found is told when it is read.
+        guarded(|| Ok(self.has_page(&mask, |page, _| page.holds_delta_texts()))).unwrap_or(false)
     }
 
     /// Its rows, of the columns that `wanted` affirms.
@@ -49,26 +71,58 @@ impl ParquetFile {
         self,
         wanted: impl Fn(&str) -> bool,
     ) -> Result<impl Iterator<Item = Result<RecordBatch, FormatError>>, FormatError> {
+        let mask = self.mask(wanted);
+        if guarded(|| Ok(self.has_page(&mask, Page::claims_too_much)))? {
+            return Err(damaged());
+        }
+        let builder = self.builder.with_projection(mask).with_batch_size(READ_ROWS);
+        let batches = guarded_batches(builder)?;
+        let mut rows_left = self.bytes.len().saturating_mul(MAX_ROWS_PER_BYTE);
+        Ok(batches.map(move |batch| {
+            let batch = batch?;
+            rows_left = rows_left.checked_sub(batch.num_rows()).ok_or_else(damaged)?;
+            Ok(batch)
+        }))
+    }
+
+    /// The columns that `wanted` affirms, with all that is within them.
+    fn mask(&self, wanted: impl Fn(&str) -> bool) -> ProjectionMask {
         let names = self.columns().enumerate();
         let roots: Vec<usize> =
             names.filter(|(_, name)| wanted(name)).map(|(place, _)| place).collect();
-        let mask = ProjectionMask::roots(self.0.parquet_schema(), roots);
-        let builder = self.0.with_projection(mask).with_batch_size(READ_ROWS);
-        let mut reader = Some(guarded(|| Ok(builder.build()?))?);
-        Ok(std::iter::from_fn(move || {
-            let rows = reader.as_mut()?;
-            let batch = guarded(|| Ok(rows.next().transpose()?));
-            if batch.is_err() {
-                // What comes after a fault is not to be trusted.
-                reader = None;
-            }
-            batch.transpose()
-        }))
+        ProjectionMask::roots(self.builder.parquet_schema(), roots)
+    }
+
+    /// Whether there is a page in the columns of `mask` of which `is_so` holds.
+    fn has_page(&self, mask: &ProjectionMask, is_so: impl Fn(&Page, Compression) -> bool) -> bool {
+        let groups = self.builder.metadata().row_groups().iter();
+        let chunks = groups.flat_map(|group| group.columns().iter().enumerate());
+        chunks.filter(|(place, _)| mask.leaf_included(*place)).any(|(_, chunk)| {
+            pages(&self.bytes, chunk).any(|page| is_so(&page, chunk.compression()))
+        })
     }
 }
 
+/// The batches of a file until the first fault: what comes after it is not to be trusted.
+pub(super) fn guarded_batches<R: ChunkReader + 'static>(
+    builder: ParquetRecordBatchReaderBuilder<R>,
+) -> Result<impl Iterator<Item = Result<RecordBatch, FormatError>>, FormatError> {
+    let mut reader = Some(guarded(|| Ok(builder.build()?))?);
+    Ok(std::iter::from_fn(move || {
+        let rows = reader.as_mut()?;
+        let batch = guarded(|| Ok(rows.next().transpose()?));
+        if batch.is_err() {
+            reader = None;
+        }
+        batch.transpose()
+    }))
+}
+
 /// Runs a part of the Parquet reader, which panics on some files that are damaged.
-fn guarded<T>(read: impl FnOnce() -> Result<T, FormatError>) -> Result<T, FormatError> {
-    std::panic::catch_unwind(AssertUnwindSafe(read))
-        .unwrap_or_else(|_| Err(ParquetError::General("damaged".to_owned()).into()))
+pub(super) fn guarded<T>(read: impl FnOnce() -> Result<T, FormatError>) -> Result<T, FormatError> {
+    std::panic::catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(damaged()))
+}
+
+fn damaged() -> FormatError {
+    ParquetError::General("damaged".to_owned()).into()
 }

@@ -22,6 +22,7 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use serde_json::Value;
 
+use super::foreign::{guarded, guarded_batches};
 use super::schema::SCHEMA_VERSION;
 use crate::names::names;
 
@@ -192,11 +193,9 @@ pub(super) fn read_batches<E: From<FormatError>>(
 ) -> Result<(), E> {
     match format {
         Format::Parquet => {
-            let reader = ParquetRecordBatchReaderBuilder::try_new(file)
-                .and_then(|builder| builder.with_batch_size(READ_ROWS).build())
-                .map_err(FormatError::from)?;
-            for batch in reader {
-                take(batch.map_err(FormatError::from)?)?;
+            let builder = guarded(|| Ok(ParquetRecordBatchReaderBuilder::try_new(file)?))?;
+            for batch in guarded_batches(builder.with_batch_size(READ_ROWS))? {
+                take(batch?)?;
             }
         }
         Format::Ndjson => {

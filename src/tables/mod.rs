@@ -5,6 +5,7 @@ mod cell;
 pub mod folder;
 pub mod foreign;
 pub mod format;
+mod pages;
 mod rows;
 mod schema;
 

@@ -17,6 +17,7 @@ mod quirks;
 mod random;
 mod reference;
 mod refusals;
+mod regressions;
 mod sources;
 mod span_json;
 pub mod support;

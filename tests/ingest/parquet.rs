@@ -13,7 +13,7 @@ use parquet::basic::{Compression, GzipLevel, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use serde_json::Value;
 
-use super::support::{Folder, problems, read, spans, try_read};
+use super::support::{Folder, fixture, problems, read, spans, try_read};
 use crate::support::command::run;
 
 const TRACE: &str = "5b8efff798038103d269b633813fc60c";
@@ -237,9 +237,17 @@ fn text_in_parquet_that_is_not_utf8_is_mended_and_told() {
 }
 
 #[test]
+fn texts_in_a_delta_encoding_are_refused_for_what_they_may_claim() {
+    for name in ["delta-lengths", "deltas", "deltas-snappy"] {
+        let path = fixture(&format!("fuzz/clickhouse_parquet/{name}.parquet"));
+        assert_eq!(refusal(&path), Refusal::ParquetDeltaTexts, "{name}");
+    }
+}
+
+#[test]
 fn our_own_tables_are_refused_as_such() {
     let folder = Folder::new();
-    let spans = super::support::fixture("span-json/all-fields.jsonl");
+    let spans = fixture("span-json/all-fields.jsonl");
     let tables = folder.path("tables");
     let ran = run(&["analyze", &spans, "--out", &tables]);
     assert_eq!(ran.code, 0, "{}", ran.err);

@@ -12,6 +12,8 @@ use serde_json::Value;
 
 use crate::support::tables::{Json, json_tables};
 
+use crate::support::invariants::check_counts;
+
 /// The embedded conventions.
 pub fn conventions() -> &'static Conventions {
     static EMBEDDED: LazyLock<Conventions> = LazyLock::new(|| Conventions::embedded().unwrap());
@@ -22,23 +24,7 @@ pub fn conventions() -> &'static Conventions {
 pub fn try_read(inputs: &[&str]) -> Result<Ingested, IngestError> {
     let inputs: Vec<String> = inputs.iter().map(|&input| input.to_owned()).collect();
     let read = ingest(&inputs, conventions(), &())?;
-    for file in &read.files {
-        assert_eq!(
-            file.spans_read,
-            file.spans_admitted + file.spans_rejected,
-            "{}: read = admitted + rejected",
-            file.path
-        );
-    }
-    let admitted: u64 = read.files.iter().map(|file| file.spans_admitted).sum();
-    let kept: usize = read.partitions.iter().map(|partition| partition.rows.len()).sum();
-    // A record of Zipkin's first version may hold both halves of a call, which are two spans.
-    let is_v1 = |format: &str| format.starts_with("Zipkin v1");
-    let may_part = read.files.iter().any(|file| file.format.as_deref().is_some_and(is_v1));
-    assert!(
-        admitted == kept as u64 || (may_part && admitted < kept as u64),
-        "every admitted span is in a partition: {admitted} admitted, {kept} kept"
-    );
+    check_counts(&read);
     Ok(read)
 }
 

@@ -2,6 +2,7 @@
 
 pub mod case_tables;
 pub mod command;
+pub mod invariants;
 pub mod made_tables;
 pub mod naive;
 pub mod random;

@@ -1,0 +1,6 @@
+//! Rows of ClickHouse in JSON.
+#![no_main]
+
+use libfuzzer_sys::{Corpus, fuzz_target};
+
+fuzz_target!(|bytes: &[u8]| -> Corpus { dwindle_fuzz::read("ClickHouse otel_traces JSON", bytes) });

@@ -1,0 +1,6 @@
+//! Contracts.
+#![no_main]
+
+use libfuzzer_sys::{Corpus, fuzz_target};
+
+fuzz_target!(|bytes: &[u8]| -> Corpus { dwindle_fuzz::use_contract(bytes) });

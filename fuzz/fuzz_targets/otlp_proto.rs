@@ -1,0 +1,6 @@
+//! OTLP in protobuf, framed or not.
+#![no_main]
+
+use libfuzzer_sys::{Corpus, fuzz_target};
+
+fuzz_target!(|bytes: &[u8]| -> Corpus { dwindle_fuzz::read("OTLP protobuf", bytes) });
