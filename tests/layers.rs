@@ -10,7 +10,7 @@ const LEVELS: &[&[&str]] = &[
     &["span"],
     &["contract", "conventions", "otlp", "tables"],
     &["distributions", "ingest", "reconstruct", "survey"],
-    &["report"],
+    &["extract", "report"],
     &["cli"],
 ];
 

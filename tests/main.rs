@@ -10,6 +10,7 @@
 mod cases;
 mod cli;
 mod conventions;
+mod extract;
 mod ingest;
 mod layers;
 mod properties;

@@ -1,19 +1,20 @@
 //! `dwindle inspect`: what each file holds.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::exit;
 use super::input::Inputs;
 use super::manifest::VERSION;
 use super::output::{self, Color, Fatal};
 use super::progress::ProgressLine;
-use crate::ingest::{FileInspection, inspect};
+use crate::ingest::{Counts, FileInspection, Inspection, inspect};
 use crate::report::{Format, inspection, missing};
+use crate::units::UnixNanos;
 
 /// Tell what each file holds, and what it lacks for deadlines to be known.
 ///
-/// Per file: format, spans, traces, roots (spans without a parent), orphans (spans whose parent is
-/// not in the file), services, first start and last end, which attributes that tell of deadlines,
+/// Per file, and for several together: format, spans, traces, roots (spans without a parent),
+/// orphans (spans whose parent is not there), services, first start and last end, which attributes that tell of deadlines,
 /// attempts, queues and outcomes were met and how often, problems, and in words what is missing.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -41,7 +42,8 @@ pub(super) struct Args {
 enum InspectFormat {
     /// For people
     Terminal,
-    /// For programs: one object a file, times in nanoseconds since 1970
+    /// For programs: an object a file, and a last one, with `files` in place of `path`, for several
+    /// together; times in nanoseconds since 1970
     Ndjson,
 }
 
@@ -50,27 +52,38 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     args.inputs.refuse_folder("inspect")?;
     args.inputs.start_threads();
     let conventions = args.inputs.conventions()?;
-    let files = {
+    let inspected = {
         let progress = ProgressLine::new(args.inputs.quiet);
         inspect(&args.inputs.paths, &conventions, &progress)?
     };
     match args.format {
         InspectFormat::Ndjson => {
-            let lines = files.iter().map(|file| object(file).to_string() + "\n");
-            output::print(&lines.collect::<String>())?;
+            output::print(&lines(&inspected))?;
         }
         InspectFormat::Terminal => {
-            let report = inspection(&files, VERSION);
+            let report = inspection(&inspected, VERSION);
             let width = output::width(args.width);
             output::print(&report.render(Format::Terminal, width, args.color.wanted()))?;
         }
     }
-    let problems = files.iter().flat_map(|file| &file.problems).map(|row| row.severity);
+    let problems = inspected.files.iter().flat_map(|file| &file.problems).map(|row| row.severity);
     Ok(exit::done(args.inputs.strict, problems))
 }
 
-/// One file for programs. The names are a promise.
-fn object(file: &FileInspection) -> Value {
+/// For programs: each file, then all together. The names are a promise.
+fn lines(inspected: &Inspection) -> String {
+    let mut objects: Vec<Map<String, Value>> = inspected.files.iter().map(file).collect();
+    if let Some(together) = &inspected.together {
+        let mut object = Map::new();
+        object.insert("files".to_owned(), inspected.files.len().into());
+        object.insert("spans_admitted".to_owned(), together.spans.into());
+        object.extend(counts(together));
+        objects.push(object);
+    }
+    objects.into_iter().map(|object| Value::from(object).to_string() + "\n").collect()
+}
+
+fn file(file: &FileInspection) -> Map<String, Value> {
     let facts = &file.facts;
     let keys = facts.seen.keys.iter().map(|(key, seen)| {
         json!({ "key": key, "rules": seen.rule, "count": seen.count, "unparsed": seen.unparsed })
@@ -89,26 +102,37 @@ fn object(file: &FileInspection) -> Value {
             "help": text(row.help),
         })
     });
-    json!({
-        "path": facts.path,
-        "format": facts.format,
-        "compression": facts.compression.name(),
-        "bytes": facts.bytes,
-        "spans": facts.spans_read,
-        "spans_admitted": facts.spans_admitted,
-        "spans_rejected": facts.spans_rejected,
-        "other_signal_records": facts.other_signal_records,
-        "traces": file.traces,
-        "roots": file.roots,
-        "orphans": file.orphans,
-        "duplicate_span_ids": file.duplicate_span_ids,
-        "services": file.services,
-        "no_service": file.no_service,
-        "min_start_ns": file.min_start.map(crate::units::UnixNanos::as_nanos),
-        "max_end_ns": file.max_end.map(crate::units::UnixNanos::as_nanos),
-        "error_spans": file.error_spans,
-        "convention_keys": keys.collect::<Vec<_>>(),
-        "missing": missing(file),
-        "problems": problems.collect::<Vec<_>>(),
-    })
+    let mut object = map([
+        ("path", json!(facts.path)),
+        ("format", json!(facts.format)),
+        ("compression", json!(facts.compression.name())),
+        ("bytes", json!(facts.bytes)),
+        ("spans", json!(facts.spans_read)),
+        ("spans_admitted", json!(facts.spans_admitted)),
+        ("spans_rejected", json!(facts.spans_rejected)),
+        ("other_signal_records", json!(facts.other_signal_records)),
+    ]);
+    object.extend(counts(&file.counts));
+    object.insert("convention_keys".to_owned(), keys.collect());
+    object.insert("problems".to_owned(), problems.collect());
+    object
+}
+
+fn counts(counts: &Counts) -> Map<String, Value> {
+    map([
+        ("traces", json!(counts.traces)),
+        ("roots", json!(counts.roots)),
+        ("orphans", json!(counts.orphans)),
+        ("duplicate_span_ids", json!(counts.duplicate_span_ids)),
+        ("services", json!(counts.services)),
+        ("no_service", json!(counts.no_service)),
+        ("min_start_ns", json!(counts.min_start.map(UnixNanos::as_nanos))),
+        ("max_end_ns", json!(counts.max_end.map(UnixNanos::as_nanos))),
+        ("error_spans", json!(counts.error_spans)),
+        ("missing", json!(missing(counts))),
+    ])
+}
+
+fn map<const N: usize>(members: [(&str, Value); N]) -> Map<String, Value> {
+    members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }

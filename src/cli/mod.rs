@@ -3,6 +3,7 @@
 
 mod analyze;
 mod exit;
+mod extract;
 mod input;
 mod inspect;
 mod manifest;
@@ -34,15 +35,13 @@ struct Cli {
     verb: Verb,
 }
 
+/// What each does is told at its arguments: a word here would stand in place of it.
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Tell where the deadline of each request class goes
     Report(report::Args),
-    /// Write the tables: requests, hops, attempts, segments, findings, problems
     Analyze(analyze::Args),
-    /// Tell what each file holds, and what it lacks for deadlines to be known
     Inspect(inspect::Args),
-    /// Print every table and column: type, unit, what null means
+    Extract(extract::Args),
     Schema(schema::Args),
 }
 
@@ -52,6 +51,7 @@ pub fn main() -> ExitCode {
         Verb::Report(args) => report::run(&args),
         Verb::Analyze(args) => analyze::run(&args),
         Verb::Inspect(args) => inspect::run(&args),
+        Verb::Extract(args) => extract::run(&args),
         Verb::Schema(args) => schema::run(&args),
     };
     match done {

@@ -54,9 +54,11 @@ pub(super) enum Fact {
     Component,
     /// Anything that only proxies write.
     Proxy,
+    /// What Jaeger remarks on the span.
+    Warnings,
 }
 
 impl Fact {
     /// How many there are.
-    pub(super) const COUNT: usize = Self::Proxy as usize + 1;
+    pub(super) const COUNT: usize = Self::Warnings as usize + 1;
 }

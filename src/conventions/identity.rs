@@ -14,10 +14,10 @@ const SEPARATOR: char = '\u{1f}';
 /// What stands for any IP address, which reports must not show.
 const ANY_IP: &str = "ip";
 
-const HTTP_METHODS: &[&str] =
+pub(super) const HTTP_METHODS: &[&str] =
     &["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", "QUERY"];
-const HTTP_SIDE_EFFECTS: &[&str] = &["POST", "PUT", "PATCH", "DELETE"];
-const HTTP_UNREPEATABLE: &[&str] = &["POST", "PATCH"];
+pub(super) const HTTP_SIDE_EFFECTS: &[&str] = &["POST", "PUT", "PATCH", "DELETE"];
+pub(super) const HTTP_UNREPEATABLE: &[&str] = &["POST", "PATCH"];
 const DATABASE_SIDE_EFFECTS: &[&str] =
     &["INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE", "UPSERT"];
 

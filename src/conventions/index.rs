@@ -6,10 +6,10 @@ use rustc_hash::FxHashMap;
 use super::facts::Fact;
 use super::pattern::{NamePattern, Spellings};
 use super::raw::{RawSpan, Value};
-use super::reading::{Grammar, mentions_timeout};
+use super::reading::{Grammar, bare, mentions_timeout, whole_number};
 use super::rows::{
-    ExceptionRow, FactRow, GrantRow, NameMeaning, NameRow, OrdinalRow, OutcomeRow, QueueRow, Rows,
-    WordRow,
+    ExceptionRow, FactRow, GrantRow, NameMeaning, NameRow, OrdinalGrammar, OrdinalRow, OutcomeRow,
+    QueueRow, Rows, WordRow,
 };
 use super::seen::Seen;
 use crate::units::UnixNanos;
@@ -334,6 +334,46 @@ impl Index {
         })
     }
 
+    /// The name with what stands for its star renamed, where it says something of the span; names
+    /// that say nothing are renamed whole.
+    pub(super) fn rename(&self, name: &str, rename: impl FnOnce(&str) -> String) -> String {
+        let is_ordinals = |row: &OrdinalRow| row.name.as_deref() == Some(name);
+        if self.names.contains_key(name) || self.ordinals.iter().any(is_ordinals) {
+            return name.to_owned();
+        }
+        let mut starred = self.starred_names.iter();
+        let found =
+            starred.find_map(|(pattern, means)| Some((pattern, *means, pattern.star(name)?)));
+        match found {
+            Some((_, NameMeaning::NumberedAttempt, number)) if number.parse::<i32>().is_ok() => {
+                name.to_owned()
+            }
+            Some((pattern, _, star)) => pattern.with_star(&rename(star)),
+            None => rename(name),
+        }
+    }
+
+    /// The value of an attribute with nothing left in it but the times and numbers that rows read
+    /// there; `None` where they read nothing.
+    pub(super) fn bare(&self, key: &str, value: &Value<'_>) -> Option<Value<'static>> {
+        bare_by(&self.keys, key, value, self)
+    }
+
+    /// Whether an event says something.
+    pub(super) fn knows_event(&self, name: &str) -> bool {
+        self.events.contains_key(name) || self.event_keys.contains_key(name)
+    }
+
+    /// As [`Self::bare`] for an attribute of an event.
+    pub(super) fn bare_of_event(
+        &self,
+        event: &str,
+        key: &str,
+        value: &Value<'_>,
+    ) -> Option<Value<'static>> {
+        bare_by(self.event_keys.get(event)?, key, value, self)
+    }
+
     /// Looks all attributes and events of a span up.
     pub(super) fn find<'a>(&'a self, raw: &'a RawSpan<'a>, seen: &mut Seen) -> Found<'a> {
         let mut found = Found::default();
@@ -379,6 +419,24 @@ impl Places {
         self.rank += 1;
         Place { rank: self.rank, row }
     }
+}
+
+/// What the rows that `key` is looked up for read of `value`; the first that reads anything.
+fn bare_by(
+    meanings: &Meanings,
+    key: &str,
+    value: &Value<'_>,
+    index: &Index,
+) -> Option<Value<'static>> {
+    meaning_of_key(meanings, key)?.uses.iter().find_map(|found_use| match *found_use {
+        Use::Grant(place) => bare(index.grants.get(place.row)?.read, value),
+        Use::Queue(place) => bare(index.queues.get(place.row)?.read, value),
+        Use::Ordinal(place) => match index.ordinals.get(place.row)?.read {
+            OrdinalGrammar::Count => whole_number(value).map(Value::Int),
+            OrdinalGrammar::SdkRequest => bare(Grammar::SdkRequest, value),
+        },
+        Use::Fact(..) | Use::Outcome(_) | Use::WaitUntil => None,
+    })
 }
 
 /// What an attribute's key means, in whatever case it is written.

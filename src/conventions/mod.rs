@@ -7,6 +7,7 @@ mod facts;
 mod identity;
 mod index;
 mod instant;
+mod neutral;
 mod outcome;
 mod pattern;
 pub mod raw;
@@ -18,6 +19,7 @@ mod seen;
 use crate::span::{Interner, Sym};
 
 pub use crate::config_error::ConfigError as ConventionsError;
+pub use neutral::{Named, Rename};
 pub use seen::{KeyCount, Seen};
 
 use index::Index;
@@ -47,6 +49,8 @@ pub struct Resource {
     pub service: Sym,
     /// `key=value` of the attribute that tells the clock, or the service.
     pub clock_domain: Sym,
+    /// Its number among those that a reader keeps whole; `None` where it keeps none.
+    pub number: Option<usize>,
 }
 
 impl Conventions {
@@ -83,6 +87,6 @@ impl Conventions {
         let service = strings.intern(&value_of("service.name").unwrap_or_default());
         let clock = CLOCK_KEYS.iter().find_map(|key| Some(format!("{key}={}", value_of(key)?)));
         let clock_domain = clock.map_or(service, |clock| strings.intern(&clock));
-        Resource { service, clock_domain }
+        Resource { service, clock_domain, number: None }
     }
 }

@@ -89,6 +89,11 @@ impl NamePattern {
         self.tail.is_none().then_some(&self.head)
     }
 
+    /// The name in which the star stands for `text`.
+    pub(super) fn with_star(&self, text: &str) -> String {
+        [&self.head, text, self.tail.as_deref().unwrap_or_default()].concat()
+    }
+
     /// What the star stands for in `name`; nothing where the name does not match.
     pub(super) fn star<'a>(&self, name: &'a str) -> Option<&'a str> {
         name.strip_prefix(self.head.as_str())?.strip_suffix(self.tail.as_deref()?)

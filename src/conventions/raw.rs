@@ -23,8 +23,30 @@ pub enum Value<'a> {
     Other,
 }
 
+impl Value<'_> {
+    /// The same, kept beyond the buffer it was read from.
+    pub fn into_owned(self) -> Value<'static> {
+        match self {
+            Self::Text(text) => Value::Text(text.into_owned().into()),
+            Self::Int(number) => Value::Int(number),
+            Self::Double(number) => Value::Double(number),
+            Self::Bool(is_true) => Value::Bool(is_true),
+            Self::List(values) => Value::List(values.into_iter().map(Value::into_owned).collect()),
+            Self::Other => Value::Other,
+        }
+    }
+}
+
 /// A key and its value.
 pub type Attribute<'a> = (Cow<'a, str>, Value<'a>);
+
+/// The same attributes, kept beyond the buffer they were read from.
+pub fn owned(attributes: &[Attribute<'_>]) -> Vec<Attribute<'static>> {
+    let own = |(key, value): &Attribute<'_>| {
+        (Cow::Owned(key.clone().into_owned()), value.clone().into_owned())
+    };
+    attributes.iter().map(own).collect()
+}
 
 /// Something that happened within a span, or before it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -78,6 +100,22 @@ pub struct RawSpan<'a> {
     pub links: u32,
     /// It receives a call whose id it may have, as in Zipkin: the sending span has it too.
     pub may_share_id: bool,
-    /// What stored it says that it moved its times.
-    pub clock_adjusted: bool,
+}
+
+impl RawSpan<'_> {
+    /// The same, kept beyond the buffer it was read from.
+    pub fn to_static(&self) -> RawSpan<'static> {
+        let own_event = |event: &RawEvent<'_>| RawEvent {
+            name: event.name.clone().into_owned().into(),
+            time: event.time,
+            attributes: owned(&event.attributes),
+        };
+        RawSpan {
+            name: self.name.clone().into_owned().into(),
+            status_message: self.status_message.clone().into_owned().into(),
+            attributes: owned(&self.attributes),
+            events: self.events.iter().map(own_event).collect(),
+            ..*self
+        }
+    }
 }

@@ -72,6 +72,39 @@ pub(super) fn read(grammar: Grammar, value: &Value<'_>) -> Result<Option<Reading
     }
 }
 
+/// `value` with nothing left in it but what `grammar` reads there; `None` where that is nothing.
+pub(super) fn bare(grammar: Grammar, value: &Value<'_>) -> Option<Value<'static>> {
+    let mut parts = Vec::new();
+    for_each_scalar(value, grammar != Grammar::UrlTimeout, &mut |scalar| match (grammar, scalar) {
+        (Grammar::SdkRequest, Scalar::Text(text)) => {
+            let mut kept = parameters(text, ';', &["ttl", "attempt"]);
+            kept.retain(|part| {
+                let part = Value::Text(part.into());
+                matches!(read(grammar, &part), Ok(Some(_)))
+                    || matches!(sdk_attempt(&part), Ok(Some(_)))
+            });
+            parts.extend((!kept.is_empty()).then(|| Value::Text(kept.join(";").into())));
+        }
+        (Grammar::UrlTimeout, Scalar::Text(url)) => {
+            let kept = parameters(query_of(url), '&', &["timeout", "timeoutSeconds"]).into_iter();
+            let first = kept.take(1).map(|part| Value::Text(part.into()));
+            parts.extend(first.filter(|part| matches!(read(grammar, part), Ok(Some(_)))));
+        }
+        (_, scalar) => {
+            if matches!(read_scalar(grammar, scalar), Ok(Some(_))) {
+                parts.extend(scalar.to_value());
+            }
+        }
+    });
+    if parts.len() > 1 { Some(Value::List(parts)) } else { parts.pop() }
+}
+
+/// `name=value` of those of `names` that are among parts with `separator` between them.
+fn parameters(text: &str, separator: char, names: &[&str]) -> Vec<String> {
+    let of = |name: &&str| Some(format!("{name}={}", parameter(text, separator, name)?));
+    names.iter().filter_map(of).collect()
+}
+
 /// A single value: captured headers come as lists of one, as JSON text, or joined by commas.
 #[derive(Clone, Copy)]
 enum Scalar<'a> {
@@ -83,6 +116,18 @@ enum Scalar<'a> {
     Double(f64),
     /// What no grammar reads.
     Other,
+}
+
+impl Scalar<'_> {
+    /// It as a value by itself.
+    fn to_value(self) -> Option<Value<'static>> {
+        match self {
+            Scalar::Text(text) => Some(Value::Text(text.to_owned().into())),
+            Scalar::Int(number) => Some(Value::Int(number)),
+            Scalar::Double(number) => Some(Value::Double(number)),
+            Scalar::Other => None,
+        }
+    }
 }
 
 /// Visits at least one scalar; of lists within lists, none of theirs.
@@ -314,10 +359,15 @@ pub(super) fn mentions_timeout(url: &Value<'_>) -> bool {
     matches!(url, Value::Text(url) if url.contains("timeout"))
 }
 
+/// The query of a URL, or a bare query.
+fn query_of(url: &str) -> &str {
+    let query = url.split_once('?').map_or(url, |(_, query)| query);
+    query.split_once('#').map_or(query, |(query, _)| query)
+}
+
 /// `timeout=34s` or `timeoutSeconds=34` in the query of a URL, or in a bare query.
 fn url_timeout(url: &str) -> Result<Option<Reading>, Unparsed> {
-    let query = url.split_once('?').map_or(url, |(_, query)| query);
-    let query = query.split_once('#').map_or(query, |(query, _)| query);
+    let query = query_of(url);
     if let Some(duration) = parameter(query, '&', "timeout") {
         return go_duration(duration).map(Some).ok_or(Unparsed);
     }
@@ -347,11 +397,22 @@ fn request_start(scalar: Scalar<'_>) -> Option<Reading> {
     Some(Reading::Instant(UnixNanos::from_nanos(nanos)))
 }
 
-/// The `attempt=` of an AWS SDK's request header.
+/// The `attempt=` of an AWS SDK's request header; of several the smallest.
 pub(super) fn sdk_attempt(value: &Value<'_>) -> Result<Option<i64>, Unparsed> {
-    let text = text_of(value).ok_or(Unparsed)?;
-    parameter(&text, ';', "attempt")
-        .map_or(Ok(None), |number| number.parse().map(Some).map_err(|_| Unparsed))
+    let mut smallest: Option<i64> = None;
+    let mut failed = false;
+    for_each_scalar(value, true, &mut |scalar| {
+        let Scalar::Text(text) = scalar else {
+            failed = true;
+            return;
+        };
+        let Some(number) = parameter(text, ';', "attempt") else { return };
+        match number.parse() {
+            Ok(number) => smallest = Some(smallest.map_or(number, |least| least.min(number))),
+            Err(_) => failed = true,
+        }
+    });
+    if failed && smallest.is_none() { Err(Unparsed) } else { Ok(smallest) }
 }
 
 /// A whole number, as number or text; of several the smallest.

@@ -3,7 +3,9 @@
 use super::facts::Fact;
 use super::index::{Found, Hit, HitValue};
 use super::raw::{RawSpan, Status, Value};
-use super::reading::{Reading, Unparsed, is_true, length, read, sdk_attempt, whole_number};
+use super::reading::{
+    Reading, Unparsed, is_true, length, read, sdk_attempt, text_of, whole_number,
+};
 use super::rows::{Anchor, GrantRow, NameMeaning, OrdinalGrammar, OrdinalRow, QueueRow, TimeKind};
 use super::{Conventions, Resource, Seen, identity, outcome};
 use crate::span::{Flags, Grant, GrantKind, Interner, Kind, Outcome, Span};
@@ -15,6 +17,9 @@ const MAX_QUEUE: Nanos = Nanos::from_seconds(3_600);
 const FIRST_ORDINAL: i32 = 1;
 /// What stands for the key of an ordinal that the span's name tells.
 const NAME_KEY: &str = "name";
+/// In a warning of Jaeger's: it has moved a span's times. Its warnings that speak of skew adjustment
+/// tell why it did not.
+const TIMES_MOVED: &str = "timestamps were adjusted";
 /// A generic name whose value is longer (over three years) holds a date, not a length.
 const MAX_HEURISTIC: Nanos = Nanos::from_seconds(100_000_000);
 
@@ -161,7 +166,16 @@ fn flags(
         negative_duration: raw.end < raw.start,
         has_error_status: raw.status == Status::Error,
         may_share_id: raw.may_share_id,
-        clock_adjusted: raw.clock_adjusted,
+        clock_adjusted: found.fact(Fact::Warnings).is_some_and(tells_of_moved_times),
+    }
+}
+
+/// Whether one of the warnings says that times were moved.
+fn tells_of_moved_times(warnings: &Value<'_>) -> bool {
+    match warnings {
+        Value::List(warnings) => warnings.iter().any(tells_of_moved_times),
+        warning => text_of(warning)
+            .is_some_and(|warning| warning.to_ascii_lowercase().contains(TIMES_MOVED)),
     }
 }
 

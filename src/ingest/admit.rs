@@ -11,7 +11,7 @@ use super::shared_ids;
 use super::stream::newlines;
 use crate::conventions::raw::{Attribute, RawSpan, Status};
 use crate::conventions::{Conventions, Resource};
-use crate::span::{Kind, Span, SpanId, TraceId};
+use crate::span::{Interner, Kind, Span, SpanId, TraceId};
 use crate::units::UnixNanos;
 
 /// Lists within lists beyond this are `Other`: no convention looks so deep.
@@ -57,7 +57,6 @@ impl Draft<'_> {
             events: Vec::new(),
             links: 0,
             may_share_id: false,
-            clock_adjusted: false,
         };
         Self { raw, fault: None, has_hashed_id: false, has_no_end: false, zero_is_instant: false }
     }
@@ -237,7 +236,12 @@ pub(crate) struct Desk<'w> {
 impl Desk<'_> {
     /// What a resource says.
     pub(crate) fn resource(&mut self, attributes: &[Attribute<'_>]) -> Resource {
-        self.conventions.resource(attributes, &mut self.harvest.spans.strings)
+        let Harvest { spans, collected, .. } = &mut *self.harvest;
+        let mut resource = self.conventions.resource(attributes, &mut spans.strings);
+        if let Some(collected) = collected {
+            collected.add_resource(&mut resource, attributes);
+        }
+        resource
     }
 
     /// Counts trouble that begins at byte `offset` of the record.
@@ -265,8 +269,7 @@ impl Desk<'_> {
         self.note_many(Code::IdHashed, u64::from(draft.has_hashed_id), offset);
         let has_no_end = draft.has_no_end || draft.is_absent(draft.raw.end);
         self.note_many(Code::EndAbsent, u64::from(has_no_end), offset);
-        let span = self.resolve(draft, resource);
-        self.harvest.spans.push(span);
+        self.keep(draft, resource, |_, _| {});
         self.harvest.found.admitted += 1;
     }
 
@@ -274,14 +277,27 @@ impl Desk<'_> {
     /// with its sending half, and is rejected with it.
     pub(crate) fn take_receiving_half(&mut self, draft: &Draft<'_>, resource: Resource) {
         if draft.reason_to_reject().is_none() {
-            let mut span = self.resolve(draft, resource);
-            shared_ids::part(&mut span, &self.harvest.spans.strings);
-            self.harvest.spans.push(span);
+            self.keep(draft, resource, shared_ids::part);
         }
     }
 
-    fn resolve(&mut self, draft: &Draft<'_>, resource: Resource) -> Span {
-        let Harvest { spans, found } = &mut *self.harvest;
-        self.conventions.resolve(&draft.raw, &resource, &mut spans.strings, &mut found.seen)
+    /// Keeps a span, changed by `finish`; where only one trace is wanted, only if it is of that one.
+    fn keep(
+        &mut self,
+        draft: &Draft<'_>,
+        resource: Resource,
+        finish: impl FnOnce(&mut Span, &Interner),
+    ) {
+        let Harvest { spans, found, collected } = &mut *self.harvest;
+        if let Some(collected) = collected {
+            if !collected.wants(draft.raw.trace_id) {
+                return;
+            }
+            collected.add(&draft.raw, resource);
+        }
+        let strings = &mut spans.strings;
+        let mut span = self.conventions.resolve(&draft.raw, &resource, strings, &mut found.seen);
+        finish(&mut span, strings);
+        spans.push(span);
     }
 }

@@ -12,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::span::{Span, SpanId, Spans, TraceId};
 
 /// The right half of an id, as an id.
-const fn half(trace: TraceId) -> TraceId {
+pub(super) const fn half(trace: TraceId) -> TraceId {
     TraceId(trace.0 & u64::MAX as u128)
 }
 
@@ -28,6 +28,14 @@ pub(super) fn join(spans: &mut Spans) {
             span.trace_id = id;
         }
     }
+}
+
+/// The id under which `wanted` stands among spans that all have its half: its own, or the whole one
+/// where only half of it was wanted.
+pub(super) fn found(rows: &[Span], wanted: TraceId) -> Option<TraceId> {
+    let ids = rows.iter().map(|span| span.trace_id);
+    let is_found = |id: &TraceId| *id == wanted || wanted == half(wanted);
+    ids.filter(is_found).min_by_key(|&id| (id != wanted, id))
 }
 
 /// For each id of 64 bits the one of 128 with that half, where there is one and no more.

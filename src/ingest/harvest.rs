@@ -1,8 +1,10 @@
 //! What one worker brings home from one file.
 
+use super::excerpt::Collected;
 use super::problems::{Code, Ledger, Place};
 use super::scatter::Scattered;
 use crate::conventions::Seen;
+use crate::span::TraceId;
 
 /// What was found in a file, or in a part of it, but for its spans.
 #[derive(Clone, Debug, Default)]
@@ -40,9 +42,16 @@ pub(crate) struct Harvest {
     pub spans: Scattered,
     /// What else was found.
     pub found: Found,
+    /// The spans as they were written, where only those of one trace are wanted.
+    pub collected: Option<Collected>,
 }
 
 impl Harvest {
+    /// Nothing yet; where `only` names a trace, nothing else will be kept.
+    pub(crate) fn new(only: Option<TraceId>) -> Self {
+        Self { collected: only.map(Collected::new), ..Self::default() }
+    }
+
     /// What an empty file gives.
     pub(crate) fn of_empty() -> Self {
         let mut harvest = Self::default();

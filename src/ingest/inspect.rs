@@ -2,28 +2,48 @@
 
 use std::collections::BTreeSet;
 
-use rustc_hash::{FxHashMap, FxHashSet};
-
 use super::{FileFacts, Ingested};
 use crate::span::{Interner, Span, SpanId, Spans, TraceId};
 use crate::tables::ProblemRow;
 use crate::units::{Nanos, UnixNanos};
+
+/// What some files hold.
+#[derive(Clone, Debug)]
+pub struct Inspection {
+    /// Each file by itself, by path.
+    pub files: Vec<FileInspection>,
+    /// All spans together, whatever file they lie in; `None` where there is one file.
+    pub together: Option<Counts>,
+}
 
 /// One file, counted.
 #[derive(Clone, Debug)]
 pub struct FileInspection {
     /// What reading it showed.
     pub facts: FileFacts,
+    /// What its spans show.
+    pub counts: Counts,
+    /// Trouble in it, by code.
+    pub problems: Vec<ProblemRow>,
+    /// The strings behind `problems`.
+    pub problem_strings: Interner,
+}
+
+/// What some spans show together.
+#[derive(Clone, Debug, Default)]
+pub struct Counts {
+    /// The spans, but for those rejected.
+    pub spans: u64,
     /// Distinct traces.
     pub traces: u64,
     /// Spans without a parent.
     pub roots: u64,
-    /// Spans whose parent is not in the file.
+    /// Spans whose parent is not among them.
     pub orphans: u64,
     /// Ids that several records of one trace carry.
     pub duplicate_span_ids: u64,
-    /// The services, sorted.
-    pub services: Vec<String>,
+    /// The services.
+    pub services: BTreeSet<String>,
     /// Spans without a service.
     pub no_service: u64,
     /// The earliest start; `None` where there is no span.
@@ -34,10 +54,6 @@ pub struct FileInspection {
     pub error_spans: u64,
     /// What the spans say about deadlines, attempts and queues.
     pub evidence: Evidence,
-    /// Trouble in it, by code.
-    pub problems: Vec<ProblemRow>,
-    /// The strings behind `problems`.
-    pub problem_strings: Interner,
 }
 
 /// How many spans say something.
@@ -55,76 +71,124 @@ pub struct Evidence {
     pub queued: u64,
 }
 
-impl FileInspection {
-    /// Counts the only file of `ingested`; `None` where there is none, or several.
-    pub fn new(ingested: Ingested) -> Option<Self> {
-        let Ok([facts]) = <[FileFacts; 1]>::try_from(ingested.files) else { return None };
-        let mut inspection = Self {
-            facts,
-            traces: 0,
-            roots: 0,
-            orphans: 0,
-            duplicate_span_ids: 0,
-            services: Vec::new(),
-            no_service: 0,
-            min_start: None,
-            max_end: None,
-            error_spans: 0,
-            evidence: Evidence::default(),
-            problems: ingested.problems,
-            problem_strings: ingested.problem_strings,
-        };
-        let mut services = BTreeSet::new();
+/// Files while they are counted, one after another.
+#[derive(Default)]
+pub(super) struct Inspecting {
+    files: Vec<FileInspection>,
+    all: Counter,
+}
+
+impl Inspecting {
+    /// Counts the only file of `ingested`.
+    pub(super) fn add(&mut self, ingested: Ingested) {
+        let Ok([facts]) = <[FileFacts; 1]>::try_from(ingested.files) else { return };
+        let mut counter = Counter::default();
         for partition in &ingested.partitions {
-            inspection.add(partition, &mut services);
+            counter.add(partition);
         }
-        inspection.services = services.into_iter().map(str::to_owned).collect();
-        Some(inspection)
+        let counts = counter.counts();
+        self.all.merge(counter);
+        let Ingested { problems, problem_strings, .. } = ingested;
+        self.files.push(FileInspection { facts, counts, problems, problem_strings });
     }
 
-    /// Adds a partition, which holds whole traces.
-    fn add<'s>(&mut self, partition: &'s Spans, services: &mut BTreeSet<&'s str>) {
-        let mut records: FxHashMap<(TraceId, SpanId), u64> = FxHashMap::default();
-        let mut traces = FxHashSet::default();
+    /// All that were counted.
+    pub(super) fn finish(mut self) -> Inspection {
+        let together = (self.files.len() > 1).then(|| self.all.counts());
+        Inspection { files: self.files, together }
+    }
+}
+
+/// Spans while they are counted.
+#[derive(Default)]
+struct Counter {
+    /// What needs no look at other spans.
+    sums: Counts,
+    /// A span's own id, for each.
+    ids: Vec<(TraceId, SpanId)>,
+    /// The parents that are named.
+    parents: Vec<(TraceId, SpanId)>,
+}
+
+impl Counter {
+    fn add(&mut self, partition: &Spans) {
         for span in &partition.rows {
-            traces.insert(span.trace_id);
-            *records.entry((span.trace_id, span.span_id)).or_default() += 1;
+            self.ids.push((span.trace_id, span.span_id));
+            self.parents.extend(span.parent_span_id.map(|parent| (span.trace_id, parent)));
+            self.sums.add(span, &partition.strings);
         }
-        self.traces += traces.len() as u64;
-        self.duplicate_span_ids += records.values().filter(|&&count| count > 1).count() as u64;
-        for span in &partition.rows {
-            match span.parent_span_id {
-                None => self.roots += 1,
-                Some(parent) => {
-                    let is_here = records.contains_key(&(span.trace_id, parent));
-                    self.orphans += u64::from(!is_here);
-                }
-            }
-            match partition.strings.get(span.service) {
-                "" => self.no_service += 1,
-                service => drop(services.insert(service)),
-            }
-            // Where times count from zero, the first of them says nothing.
-            if 0 < span.start.as_nanos() {
-                self.min_start = self.min_start.into_iter().chain([span.start]).min();
-            }
-            // An end before the start was moved, and an absent one is none.
-            if !span.flags.negative_duration {
-                self.max_end = self.max_end.max(Some(span.end));
-            }
-            self.error_spans += u64::from(span.flags.has_error_status);
-            self.evidence.add(span);
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.sums.merge(other.sums);
+        self.ids.extend(other.ids);
+        self.parents.extend(other.parents);
+    }
+
+    /// The counts of all that was added.
+    fn counts(&mut self) -> Counts {
+        self.ids.sort_unstable();
+        let traces = self.ids.chunk_by(|one, next| one.0 == next.0).count() as u64;
+        let of_one_id = self.ids.chunk_by(|one, next| one == next);
+        let duplicates = of_one_id.filter(|records| records.len() > 1).count() as u64;
+        let is_absent = |parent: &&(TraceId, SpanId)| self.ids.binary_search(parent).is_err();
+        let orphans = self.parents.iter().filter(is_absent).count() as u64;
+        Counts { traces, orphans, duplicate_span_ids: duplicates, ..self.sums.clone() }
+    }
+}
+
+impl Counts {
+    /// Adds what a span shows by itself.
+    fn add(&mut self, span: &Span, strings: &Interner) {
+        self.spans += 1;
+        self.roots += u64::from(span.parent_span_id.is_none());
+        match strings.get(span.service) {
+            "" => self.no_service += 1,
+            service if self.services.contains(service) => {}
+            service => drop(self.services.insert(service.to_owned())),
         }
+        // Where times count from zero, the first of them says nothing.
+        if 0 < span.start.as_nanos() {
+            self.min_start = self.min_start.into_iter().chain([span.start]).min();
+        }
+        // An end before the start was moved, and an absent one is none.
+        if !span.flags.negative_duration {
+            self.max_end = self.max_end.max(Some(span.end));
+        }
+        self.error_spans += u64::from(span.flags.has_error_status);
+        self.evidence.add(span);
+    }
+
+    /// Adds what other spans show by themselves.
+    fn merge(&mut self, other: Self) {
+        self.spans += other.spans;
+        self.roots += other.roots;
+        self.services.extend(other.services);
+        self.no_service += other.no_service;
+        self.min_start = self.min_start.into_iter().chain(other.min_start).min();
+        self.max_end = self.max_end.max(other.max_end);
+        self.error_spans += other.error_spans;
+        self.evidence.merge(other.evidence);
     }
 }
 
 impl Evidence {
     fn add(&mut self, span: &Span) {
         let is_root = span.parent_span_id.is_none();
-        self.grants += u64::from(span.grant.is_some());
-        self.root_grants += u64::from(span.grant.is_some() && is_root);
-        self.allowances += u64::from(span.allowance.is_some());
-        self.ordinals += u64::from(span.attempt_ordinal.is_some());
-        self.queued += u64::from(span.queued_before > Nanos::ZERO);
+        self.merge(Self {
+            grants: u64::from(span.grant.is_some()),
+            root_grants: u64::from(span.grant.is_some() && is_root),
+            allowances: u64::from(span.allowance.is_some()),
+            ordinals: u64::from(span.attempt_ordinal.is_some()),
+            queued: u64::from(span.queued_before > Nanos::ZERO),
+        });
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.grants += other.grants;
+        self.root_grants += other.root_grants;
+        self.allowances += other.allowances;
+        self.ordinals += other.ordinals;
+        self.queued += other.queued;
     }
 }

@@ -15,9 +15,8 @@ use crate::conventions::Resource;
 use crate::conventions::raw::{Attribute, RawEvent, Status, Value};
 use crate::span::{Kind, SpanId, TraceId};
 
-/// In a warning: the query service has moved a span's times. Its warnings that speak of skew
-/// adjustment tell why it did not.
-const ADJUSTED: &str = "timestamps were adjusted";
+/// Under this attribute Jaeger puts warnings where it answers in OTLP.
+const WARNINGS: &str = "@jaeger@warnings";
 
 /// Whether a value that looks so holds traces of Jaeger's, or is an answer without any.
 pub(crate) fn claims(outline: &Outline<'_>) -> bool {
@@ -70,8 +69,8 @@ struct Trace<'a> {
     spans: Vec<Json<'a>>,
     /// What made them, by the name that they use.
     processes: FxHashMap<Cow<'a, str>, Resource>,
-    /// A warning says that times were moved.
-    clock_adjusted: bool,
+    /// What Jaeger remarks on all of them.
+    warnings: Vec<Value<'a>>,
     /// It breaks off, so processes may be missing.
     breaks_off: bool,
 }
@@ -126,7 +125,7 @@ fn members<'a>(
                     }
                 }
             }
-            "warnings" => trace.clock_adjusted |= warnings(document)?,
+            "warnings" => warnings(document, &mut trace.warnings)?,
             _ => document.json.skip()?,
         }
     }
@@ -163,15 +162,11 @@ fn process(document: &mut Document<'_, '_, '_>) -> Result<Resource> {
     Ok(document.desk.resource(&attributes))
 }
 
-/// Whether a warning says that times were moved.
-fn warnings(document: &mut Document<'_, '_, '_>) -> Result<bool> {
-    let mut adjusted = false;
+fn warnings<'a>(document: &mut Document<'a, '_, '_>, warnings: &mut Vec<Value<'a>>) -> Result<()> {
     document.each_element(|document| {
-        let warning = document.text()?;
-        adjusted |= warning.to_ascii_lowercase().contains(ADJUSTED);
+        warnings.push(Value::Text(document.text()?));
         Ok(())
-    })?;
-    Ok(adjusted)
+    })
 }
 
 /// What else a span says than fits a draft at once.
@@ -186,6 +181,7 @@ struct Rest<'a> {
     process_id: Cow<'a, str>,
     /// Its process, where that stands in the span.
     process: Option<Resource>,
+    warnings: Vec<Value<'a>>,
 }
 
 fn span<'a>(document: &mut Document<'a, '_, '_>, trace: &Trace<'a>) -> Result<()> {
@@ -201,7 +197,11 @@ fn span<'a>(document: &mut Document<'a, '_, '_>, trace: &Trace<'a>) -> Result<()
         if draft.raw.trace_id == TraceId(0) && trace.id.is_some() {
             draft.set_trace_id(trace.id);
         }
-        draft.raw.clock_adjusted |= trace.clock_adjusted;
+        rest.warnings.extend(trace.warnings.iter().cloned());
+        if !rest.warnings.is_empty() {
+            let warnings = Value::List(std::mem::take(&mut rest.warnings));
+            draft.raw.attributes.push((Cow::Borrowed(WARNINGS), warnings));
+        }
         set_times(&mut draft, &rest);
         set_parent(&mut draft, &rest);
         heed_tags(&mut draft);
@@ -242,7 +242,7 @@ fn span_field<'a>(
         })?,
         "processID" => rest.process_id = document.text()?,
         "process" => rest.process = Some(process(document)?),
-        "warnings" => draft.raw.clock_adjusted |= warnings(document)?,
+        "warnings" => warnings(document, &mut rest.warnings)?,
         _ => document.json.skip()?,
     }
     Ok(())

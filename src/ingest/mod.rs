@@ -10,6 +10,7 @@ mod clickhouse;
 mod clickhouse_parquet;
 mod clickhouse_text;
 mod document;
+mod excerpt;
 mod flat;
 mod format;
 mod halved_ids;
@@ -39,13 +40,16 @@ use rayon::iter::{
 };
 
 use crate::conventions::{Conventions, Seen};
-use crate::span::{Interner, Spans};
+use crate::span::{Interner, Spans, TraceId};
 use crate::tables::ProblemRow;
 use crate::tables::foreign::is_parquet;
 use admit::Record;
+use excerpt::Collected;
+pub use excerpt::{Excerpt, WrittenSpan, excerpt, parse_trace_id};
 use format::{Format, WHAT_WE_READ};
 use harvest::{Found, Harvest};
-pub use inspect::{Evidence, FileInspection};
+use inspect::Inspecting;
+pub use inspect::{Counts, Evidence, FileInspection, Inspection};
 use problems::{Code, Ledger};
 pub use refusal::Refusal;
 use scatter::Scattered;
@@ -173,13 +177,8 @@ pub fn ingest(
     conventions: &Conventions,
     progress: &dyn Progress,
 ) -> Result<Ingested, IngestError> {
-    let inputs = begin(inputs, progress)?;
-    let outcomes: Vec<_> =
-        inputs.par_iter().map(|input| read_file(input, conventions, progress)).collect();
-    // Of several failures that of the first file is told, whichever came first.
-    let files = outcomes.into_iter().collect::<Result<Vec<_>, _>>()?;
-    refuse_nothing(files.iter().map(|file| &file.facts))?;
-    let mut ingested = finish(files);
+    let reading = Reading { conventions, progress, only: None };
+    let mut ingested = finish(read_files(inputs, &reading)?);
     ingested.partitions.par_iter_mut().for_each(|spans| {
         halved_ids::join(spans);
         shared_ids::split(spans);
@@ -187,19 +186,39 @@ pub fn ingest(
     Ok(ingested)
 }
 
-/// Counts what each of the files that `inputs` name holds, one after another.
+/// Counts what the files that `inputs` name hold, one after another and together.
 pub fn inspect(
     inputs: &[String],
     conventions: &Conventions,
     progress: &dyn Progress,
-) -> Result<Vec<FileInspection>, IngestError> {
-    let mut inspections: Vec<FileInspection> = Vec::new();
+) -> Result<Inspection, IngestError> {
+    let reading = Reading { conventions, progress, only: None };
+    let mut inspecting = Inspecting::default();
     for input in begin(inputs, progress)? {
-        let file = read_file(&input, conventions, progress)?;
-        inspections.extend(FileInspection::new(finish(vec![file])));
+        let file = read_file(&input, &reading)?;
+        inspecting.add(finish(vec![file]));
     }
-    refuse_nothing(inspections.iter().map(|inspection| &inspection.facts))?;
-    Ok(inspections)
+    let inspection = inspecting.finish();
+    refuse_nothing(inspection.files.iter().map(|file| &file.facts))?;
+    Ok(inspection)
+}
+
+/// How files are read.
+struct Reading<'r> {
+    conventions: &'r Conventions,
+    progress: &'r dyn Progress,
+    /// The one trace that is wanted; `None` for all.
+    only: Option<TraceId>,
+}
+
+/// Reads all files that `inputs` name, by path.
+fn read_files(inputs: &[String], reading: &Reading<'_>) -> Result<Vec<FileRead>, IngestError> {
+    let inputs = begin(inputs, reading.progress)?;
+    let outcomes: Vec<_> = inputs.par_iter().map(|input| read_file(input, reading)).collect();
+    // Of several failures that of the first file is told, whichever came first.
+    let files = outcomes.into_iter().collect::<Result<Vec<_>, _>>()?;
+    refuse_nothing(files.iter().map(|file| &file.facts))?;
+    Ok(files)
 }
 
 /// The files to read, told to `progress` before any is.
@@ -225,6 +244,8 @@ struct FileRead {
     facts: FileFacts,
     ledger: Ledger,
     spans: Vec<Scattered>,
+    /// The spans as they were written, where one trace was wanted.
+    collected: Vec<Collected>,
 }
 
 impl FileRead {
@@ -236,9 +257,11 @@ impl FileRead {
         harvests: Vec<Harvest>,
     ) -> Self {
         let mut spans = Vec::with_capacity(harvests.len());
+        let mut collected = Vec::new();
         let mut all = Found::default();
         for harvest in harvests {
             spans.push(harvest.spans);
+            collected.extend(harvest.collected);
             all.merge(harvest.found);
         }
         for (key, count) in &all.seen.keys {
@@ -257,7 +280,7 @@ impl FileRead {
             other_signal_records: all.ledger.count(Code::OtherSignal),
             seen: all.seen,
         };
-        Self { facts, ledger: all.ledger, spans }
+        Self { facts, ledger: all.ledger, spans, collected }
     }
 }
 
@@ -278,14 +301,10 @@ fn finish(read: Vec<FileRead>) -> Ingested {
 }
 
 /// Reads one file.
-fn read_file(
-    input: &Input,
-    conventions: &Conventions,
-    progress: &dyn Progress,
-) -> Result<FileRead, IngestError> {
+fn read_file(input: &Input, reading: &Reading<'_>) -> Result<FileRead, IngestError> {
     let file = || input.name.clone();
     let failed = |error| IngestError::Read { file: file(), error };
-    let (compression, source) = source::open(input, progress).map_err(failed)?;
+    let (compression, source) = source::open(input, reading.progress).map_err(failed)?;
     let mut stream = Stream::new(source).map_err(failed)?;
     if is_parquet(stream.start()) {
         // It says at its end what is in it.
@@ -295,14 +314,14 @@ fn read_file(
         .transpose()
         .map_err(|why| IngestError::Refused { file: file(), why })?;
     let harvests = match format {
-        Some(format) => read_chunks(stream, format, conventions, progress).map_err(failed)?,
+        Some(format) => read_chunks(stream, format, reading).map_err(failed)?,
         None if stream.broken().is_some() => {
             return Err(IngestError::NotDecompressed { file: file(), compression });
         }
         None if stream.start().is_empty() => vec![Harvest::of_empty()],
         None => return Err(IngestError::UnknownFormat { file: file() }),
     };
-    progress.file_done();
+    reading.progress.file_done();
     Ok(FileRead::new(file(), format, compression, harvests))
 }
 
@@ -310,18 +329,20 @@ fn read_file(
 fn read_chunks(
     stream: Stream<impl Read + Send>,
     format: Format,
-    conventions: &Conventions,
-    progress: &dyn Progress,
+    reading: &Reading<'_>,
 ) -> io::Result<Vec<Harvest>> {
     stream
         .chunks(format.framing)
         .par_bridge()
-        .try_fold(Harvest::default, |mut harvest, chunk: io::Result<Chunk>| {
-            let before = harvest.found.read;
-            read_chunk(&chunk?, format, conventions, &mut harvest);
-            progress.spans(harvest.found.read - before);
-            Ok(harvest)
-        })
+        .try_fold(
+            || Harvest::new(reading.only),
+            |mut harvest, chunk: io::Result<Chunk>| {
+                let before = harvest.found.read;
+                read_chunk(&chunk?, format, reading.conventions, &mut harvest);
+                reading.progress.spans(harvest.found.read - before);
+                Ok(harvest)
+            },
+        )
         .collect()
 }
 

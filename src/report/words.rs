@@ -20,7 +20,7 @@ pub(super) const NO_ROOT: &str =
     "no span is a root, so nothing says when requests began: export whole traces";
 /// Of some spans.
 pub(super) const ORPHANS: &str =
-    "name a parent that is not in the file: export whole traces, or read the files together";
+    "name a parent that is not there: export whole traces, and read their files together";
 /// Of some spans.
 pub(super) const NO_SERVICE: &str = "have no service.name: set it in the SDK's resource";
 /// Of spans without an allowance.

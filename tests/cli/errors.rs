@@ -39,6 +39,8 @@ fn a_bad_flag_is_named_with_what_was_expected() {
     refused(&run(&["report", CASE, "--threads", "0"]), &["--threads"]);
     refused(&run(&["report"]), &["INPUT"]);
     refused(&run(&["schema", "nosuch"]), &["nosuch", "requests"]);
+    refused(&run(&["extract", CASE, "--trace", "no id"]), &["--trace", "no id", "hexadecimal"]);
+    refused(&run(&["extract", CASE, "--trace", "12"]), &["no span of trace", "0012", "trace_id"]);
 }
 
 #[test]

@@ -72,7 +72,6 @@ fn raw_span(json: &Json) -> RawSpan<'_> {
             .collect(),
         links: 0,
         may_share_id: false,
-        clock_adjusted: false,
     }
 }
 

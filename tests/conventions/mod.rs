@@ -6,6 +6,7 @@ mod cases;
 mod files;
 mod grants;
 mod identity;
+mod neutral;
 mod outcomes;
 mod queues;
 mod values;

@@ -70,15 +70,15 @@ fn corpus() -> Option<PathBuf> {
 fn counts(file: &FileInspection) -> Value {
     serde_json::json!({
         "spans": file.facts.spans_read,
-        "traces": file.traces,
-        "roots": file.roots,
-        "orphans": file.orphans,
-        "duplicate_span_ids": file.duplicate_span_ids,
-        "services": file.services,
-        "no_service": file.no_service,
-        "min_start_ns": file.min_start.map(UnixNanos::as_nanos),
-        "max_end_ns": file.max_end.map(UnixNanos::as_nanos),
-        "error_spans": file.error_spans,
+        "traces": file.counts.traces,
+        "roots": file.counts.roots,
+        "orphans": file.counts.orphans,
+        "duplicate_span_ids": file.counts.duplicate_span_ids,
+        "services": file.counts.services,
+        "no_service": file.counts.no_service,
+        "min_start_ns": file.counts.min_start.map(UnixNanos::as_nanos),
+        "max_end_ns": file.counts.max_end.map(UnixNanos::as_nanos),
+        "error_spans": file.counts.error_spans,
     })
 }
 
@@ -92,7 +92,7 @@ fn files_of(corpus: &std::path::Path, folder: &str) -> Vec<(String, Value)> {
 }
 
 /// The paths of the corpus files of a folder; none where the corpus is not there.
-pub(super) fn files(folder: &str) -> Vec<String> {
+pub fn files(folder: &str) -> Vec<String> {
     let Some(corpus) = corpus() else { return Vec::new() };
     let path = |(file, _): (String, Value)| corpus.join(file).display().to_string();
     files_of(&corpus, folder).into_iter().map(path).collect()
@@ -105,7 +105,7 @@ fn equals_facts(folder: &str) {
     for (file, facts) in files {
         let input = corpus.join(&file).display().to_string();
         let inspected = inspect(&[input], conventions(), &()).unwrap();
-        let counted = counts(&inspected[0]);
+        let counted = counts(&inspected.files[0]);
         for (name, count) in counted.as_object().unwrap() {
             let expected = facts.get(name).cloned().unwrap_or(Value::from(0));
             assert_eq!(*count, expected, "{file}: {name}");
@@ -120,7 +120,7 @@ fn published_answers_of_tempo_count_equal_and_its_search_is_refused_by_name() {
         let input = corpus.join(&file).display().to_string();
         match inspect(&[input], conventions(), &()) {
             Ok(inspected) => {
-                for (name, count) in counts(&inspected[0]).as_object().unwrap() {
+                for (name, count) in counts(&inspected.files[0]).as_object().unwrap() {
                     let expected = facts.get(name).cloned().unwrap_or(Value::from(0));
                     assert_eq!(*count, expected, "{file}: {name}");
                 }

@@ -10,11 +10,11 @@ use super::support::{Folder, conventions, problems, read};
 fn inspected(message: &super::reference::TracesData) -> FileInspection {
     let folder = Folder::new();
     let path = folder.write("a", to_json(message).to_string());
-    inspect(&[path], conventions(), &()).unwrap().remove(0)
+    inspect(&[path], conventions(), &()).unwrap().files.remove(0)
 }
 
 fn says(file: &FileInspection, start: &str) -> bool {
-    missing(file).iter().any(|sentence| sentence.starts_with(start))
+    missing(&file.counts).iter().any(|sentence| sentence.starts_with(start))
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn without_grants_it_says_how_deadlines_can_become_known() {
     assert!(says(&file, "no span says how long one attempt may take"));
     assert!(says(&file, "no span says which attempt it is"));
     assert!(says(&file, "no span says how long it waited"));
-    assert_eq!(missing(&file).len(), 4);
+    assert_eq!(missing(&file.counts).len(), 4);
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn grants_below_the_root_alone_do_not_make_the_deadline_known() {
     ];
     let file = inspected(&traces("", vec![span(1, 0), child, span(3, 7)]));
     assert!(says(&file, "1 of 3 spans say how much time was given, but no root span does"));
-    assert!(says(&file, "1 of 3 spans name a parent that is not in the file"));
+    assert!(says(&file, "1 of 3 spans name a parent that is not there"));
     assert!(says(&file, "3 of 3 spans have no service.name"));
     assert!(!says(&file, "no span says how much time it was given"));
     assert!(!says(&file, "no span says how long"));
@@ -67,4 +67,22 @@ fn every_kind_of_trouble_has_its_own_name_and_says_what_to_do() {
         let sentences = [code.message(), code.help()];
         assert!(sentences.iter().all(|sentence| sentence.len() > 10 && !sentence.ends_with('.')));
     }
+}
+
+#[test]
+fn what_one_file_lacks_another_may_hold() {
+    let folder = Folder::new();
+    let write = |name: &str, service: &str, spans| {
+        folder.write(name, to_json(&traces(service, spans)).to_string())
+    };
+    let paths =
+        [write("a", "shop", vec![span(1, 0), span(3, 9)]), write("b", "bank", vec![span(2, 1)])];
+    let inspection = inspect(&paths, conventions(), &()).unwrap();
+    let orphans: Vec<u64> = inspection.files.iter().map(|file| file.counts.orphans).collect();
+    assert_eq!(orphans, [1, 1]);
+    let together = inspection.together.unwrap();
+    assert_eq!((together.spans, together.traces, together.roots, together.orphans), (3, 1, 1, 1));
+    assert_eq!(together.services.into_iter().collect::<Vec<_>>(), ["bank", "shop"]);
+    let one = inspect(&paths[..1], conventions(), &()).unwrap();
+    assert!(one.together.is_none(), "one file is told once");
 }

@@ -2,7 +2,7 @@
 
 mod clickhouse;
 mod command;
-mod corpus;
+pub mod corpus;
 mod evidence;
 mod inspection;
 mod jaeger;
@@ -16,5 +16,5 @@ mod reference;
 mod refusals;
 mod sources;
 mod span_json;
-mod support;
+pub mod support;
 mod zipkin;

@@ -13,13 +13,13 @@ use serde_json::Value;
 use crate::support::tables::{Json, json_tables};
 
 /// The embedded conventions.
-pub(super) fn conventions() -> &'static Conventions {
+pub fn conventions() -> &'static Conventions {
     static EMBEDDED: LazyLock<Conventions> = LazyLock::new(|| Conventions::embedded().unwrap());
     &EMBEDDED
 }
 
 /// Reads `inputs` with the embedded conventions.
-pub(super) fn try_read(inputs: &[&str]) -> Result<Ingested, IngestError> {
+pub fn try_read(inputs: &[&str]) -> Result<Ingested, IngestError> {
     let inputs: Vec<String> = inputs.iter().map(|&input| input.to_owned()).collect();
     let read = ingest(&inputs, conventions(), &())?;
     for file in &read.files {
@@ -43,28 +43,28 @@ pub(super) fn try_read(inputs: &[&str]) -> Result<Ingested, IngestError> {
 }
 
 /// Reads what has to be readable.
-pub(super) fn read(inputs: &[&str]) -> Ingested {
+pub fn read(inputs: &[&str]) -> Ingested {
     try_read(inputs).unwrap()
 }
 
 /// Reads `fixtures/otlp/NAME`.
-pub(super) fn read_fixture(name: &str) -> Ingested {
+pub fn read_fixture(name: &str) -> Ingested {
     read_fixture_of("otlp", name)
 }
 
 /// Reads `fixtures/FORMAT/NAME`.
-pub(super) fn read_fixture_of(format: &str, name: &str) -> Ingested {
+pub fn read_fixture_of(format: &str, name: &str) -> Ingested {
     read(&[&fixture(&format!("{format}/{name}"))])
 }
 
 /// The path of `fixtures/NAME`.
-pub(super) fn fixture(name: &str) -> String {
+pub fn fixture(name: &str) -> String {
     format!("{}/fixtures/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
 /// The spans, one a line, in the order of trace and span:
 /// `trace/span<parent service name kind start+duration`, then what else there is.
-pub(super) fn spans(read: &Ingested) -> Vec<String> {
+pub fn spans(read: &Ingested) -> Vec<String> {
     let mut lines = Vec::new();
     for partition in &read.partitions {
         for span in &partition.rows {
@@ -87,7 +87,7 @@ pub(super) fn spans(read: &Ingested) -> Vec<String> {
 }
 
 /// The problems, one a line: `code count @byte:line:record`.
-pub(super) fn problems(read: &Ingested) -> Vec<String> {
+pub fn problems(read: &Ingested) -> Vec<String> {
     let number = |number: Option<i64>| number.map_or_else(|| "-".to_owned(), |n| n.to_string());
     let row = |row: &dwindle::tables::ProblemRow| {
         format!(
@@ -103,13 +103,13 @@ pub(super) fn problems(read: &Ingested) -> Vec<String> {
 }
 
 /// The tables made of what was read, without a contract.
-pub(super) fn tables(read: &Ingested) -> Json {
+pub fn tables(read: &Ingested) -> Json {
     let policy = Policy::default();
     json_tables(read.partitions.iter().map(|spans| reconstruct(spans, &policy)))
 }
 
 /// A row of a table in one line: the columns named, ids without their zeros on the left.
-pub(super) fn row(row: &Value, columns: &[&str]) -> String {
+pub fn row(row: &Value, columns: &[&str]) -> String {
     let text = |column: &&str| match &row[column] {
         Value::String(text) => text.trim_start_matches('0').to_owned(),
         Value::Null => "-".to_owned(),
@@ -119,7 +119,7 @@ pub(super) fn row(row: &Value, columns: &[&str]) -> String {
 }
 
 /// The requests and hops, one a line: what and whose they are, and what is blind.
-pub(super) fn rows(tables: &Json) -> Vec<String> {
+pub fn rows(tables: &Json) -> Vec<String> {
     let of = |table: &str, columns: &[&str]| -> Vec<String> {
         tables[table].iter().map(|one| format!("{table}: {}", row(one, columns))).collect()
     };
@@ -136,11 +136,11 @@ pub(super) fn rows(tables: &Json) -> Vec<String> {
 }
 
 /// A folder that goes when it is dropped.
-pub(super) struct Folder(PathBuf);
+pub struct Folder(PathBuf);
 
 impl Folder {
     /// A new one.
-    pub(super) fn new() -> Self {
+    pub fn new() -> Self {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("dwindle-test-{}-{number}", std::process::id());
@@ -150,12 +150,12 @@ impl Folder {
     }
 
     /// The path of `name` in it.
-    pub(super) fn path(&self, name: &str) -> String {
+    pub fn path(&self, name: &str) -> String {
         self.0.join(name).display().to_string()
     }
 
     /// Writes a file, and says its path.
-    pub(super) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> String {
+    pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> String {
         let path = self.0.join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, bytes).unwrap();
@@ -170,7 +170,7 @@ impl Drop for Folder {
 }
 
 /// Everything that is known of each span, one a line, sorted; independent of interners.
-pub(super) fn everything(read: &Ingested) -> Vec<String> {
+pub fn everything(read: &Ingested) -> Vec<String> {
     let mut lines = Vec::new();
     for partition in &read.partitions {
         for span in &partition.rows {

@@ -29,7 +29,6 @@ pub fn span(kind: Kind) -> RawSpan<'static> {
         events: Vec::new(),
         links: 0,
         may_share_id: false,
-        clock_adjusted: false,
     }
 }
 

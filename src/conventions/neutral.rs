@@ -1,0 +1,277 @@
+//! A span as written, made anew from what was understood of it: the same times, numbers and facts
+//! under the same keys, other names, and nothing else. So a trace can be shown to strangers.
+//!
+//! Resolving it again gives the span it was made from, but for names. Values are kept only as far as
+//! a grammar reads them; whatever else an outcome, an effect or a target was told from is replaced by
+//! the plainest attribute that tells the same.
+
+use super::facts::Fact;
+use super::identity::{HTTP_METHODS, HTTP_SIDE_EFFECTS, HTTP_UNREPEATABLE};
+use super::index::Found;
+use super::raw::{Attribute, RawEvent, RawSpan, Status, Value};
+use super::reading::{text_of, whole_number};
+use super::{CLOCK_KEYS, Conventions, Seen};
+use crate::span::{Interner, Kind, Outcome, Span, Sym};
+
+/// What a name is the name of. Names of one sort that differ are renamed differently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Named {
+    /// A service, or the other end of a call.
+    Service,
+    /// A span.
+    Operation,
+    /// An HTTP route.
+    Route,
+    /// The host or the instance whose clock timed a span.
+    Host,
+    /// What a client called.
+    Target,
+}
+
+/// Gives a new name for an old one, always the same.
+pub type Rename<'r> = dyn FnMut(Named, &str) -> String + 'r;
+
+/// Says that a span has any `rpc.*` attribute, where it keeps none by itself.
+const ANY_RPC: &str = "rpc.any";
+
+impl Conventions {
+    /// The resource of `span` with new names.
+    pub fn neutral_resource(
+        &self,
+        span: &Span,
+        strings: &Interner,
+        rename: &mut Rename<'_>,
+    ) -> Vec<Attribute<'static>> {
+        let mut attributes = Vec::new();
+        let service = strings.get(span.service);
+        if !service.is_empty() {
+            attributes.push(text("service.name", rename(Named::Service, service)));
+        }
+        let clock = strings.get(span.clock_domain).split_once('=');
+        if let Some((key, host)) = clock.filter(|(key, _)| CLOCK_KEYS.contains(key))
+            && span.clock_domain != span.service
+        {
+            attributes.push(text(key, rename(Named::Host, host)));
+        }
+        attributes
+    }
+
+    /// `raw`, which was resolved to `span`, with new names and without anything that nobody reads.
+    pub fn neutral(
+        &self,
+        raw: &RawSpan<'_>,
+        span: &Span,
+        strings: &Interner,
+        rename: &mut Rename<'_>,
+    ) -> RawSpan<'static> {
+        let mut unused = Seen::default();
+        let found = self.index.find(raw, &mut unused);
+        let mut kept = Kept { raw, span, strings, attributes: Vec::new() };
+        kept.keep_times(self);
+        kept.keep_tries(self, &found);
+        kept.keep_outcome(&found);
+        kept.keep_effect(&found);
+        kept.keep_facts(&found);
+        kept.keep_ends(&found, rename);
+        RawSpan {
+            name: self.neutral_name(&raw.name, rename).into(),
+            kind: span.kind,
+            status_message: "".into(),
+            attributes: kept.attributes,
+            events: self.neutral_events(raw),
+            may_share_id: false,
+            ..*raw
+        }
+    }
+
+    /// A method alone tells nobody's secret, and lets a route stand for the name.
+    fn neutral_name(&self, name: &str, rename: &mut Rename<'_>) -> String {
+        if HTTP_METHODS.contains(&name) {
+            return name.to_owned();
+        }
+        self.index.rename(name, |name| rename(Named::Operation, name))
+    }
+
+    /// The events that are known, with what is read of them.
+    fn neutral_events(&self, raw: &RawSpan<'_>) -> Vec<RawEvent<'static>> {
+        let known = raw.events.iter().filter(|event| self.index.knows_event(&event.name));
+        let bare = |event: &RawEvent<'_>| {
+            let attributes = event.attributes.iter().filter_map(|(key, value)| {
+                let value = self.index.bare_of_event(&event.name, key, value)?;
+                Some((key.clone().into_owned().into(), value))
+            });
+            RawEvent {
+                name: event.name.clone().into_owned().into(),
+                time: event.time,
+                attributes: attributes.collect(),
+            }
+        };
+        known.map(bare).collect()
+    }
+}
+
+fn text(key: &str, value: impl Into<String>) -> Attribute<'static> {
+    (key.to_owned().into(), Value::Text(value.into().into()))
+}
+
+fn flag(key: &str) -> Attribute<'static> {
+    (key.to_owned().into(), Value::Bool(true))
+}
+
+/// A key that says enough by being there.
+fn mark(key: &str) -> Attribute<'static> {
+    text(key, "")
+}
+
+fn number(key: &str, value: i64) -> Attribute<'static> {
+    (key.to_owned().into(), Value::Int(value))
+}
+
+/// The attributes that are kept of a span.
+struct Kept<'a> {
+    raw: &'a RawSpan<'a>,
+    span: &'a Span,
+    strings: &'a Interner,
+    attributes: Vec<Attribute<'static>>,
+}
+
+impl Kept<'_> {
+    /// The value of the first attribute that is called so in any case.
+    fn value_of(&self, key: &str) -> Option<&Value<'_>> {
+        let mut attributes = self.raw.attributes.iter();
+        attributes.find(|(name, _)| name.eq_ignore_ascii_case(key)).map(|(_, value)| value)
+    }
+
+    fn has(&self, key: &str) -> bool {
+        self.attributes.iter().any(|(name, _)| name.eq_ignore_ascii_case(key))
+    }
+
+    /// Where the grant, the bound of a try, its number and the time in a queue were read, and what
+    /// has to stand beside the grant.
+    fn keep_times(&mut self, conventions: &Conventions) {
+        let span = self.span;
+        let keys = [
+            span.grant.map(|grant| grant.key),
+            span.allowance_key,
+            span.ordinal_key,
+            span.queued_key,
+        ];
+        let is_kept = |key: &str| {
+            let mut keys = keys.into_iter().flatten();
+            keys.any(|kept: Sym| self.strings.get(kept) == key)
+        };
+        let kept: Vec<Attribute<'static>> = self
+            .raw
+            .attributes
+            .iter()
+            .filter(|(key, _)| is_kept(key))
+            .filter_map(|(key, value)| {
+                Some((key.clone().into_owned().into(), conventions.index.bare(key, value)?))
+            })
+            .collect();
+        self.attributes.extend(kept);
+        for row in &conventions.index.grants {
+            // How many tries there were decides whether a row counts, kept or not.
+            if let Some(tries) = &row.single_try
+                && let Some(value) = self.value_of(tries)
+                && !self.has(tries)
+            {
+                let value = whole_number(value).map_or(Value::Bool(true), Value::Int);
+                self.attributes.push((tries.clone().into(), value));
+            }
+            let chosen = span.grant.is_some_and(|grant| self.strings.get(grant.rule) == row.id);
+            for group in row.beside.iter().filter(|_| chosen) {
+                let beside = group.iter().find(|key| self.value_of(key).is_some());
+                if let Some(key) = beside.filter(|key| !self.has(key)) {
+                    self.attributes.push(mark(key));
+                }
+            }
+        }
+    }
+
+    /// Attributes that tell a try by being there, whatever number they hold.
+    fn keep_tries(&mut self, conventions: &Conventions, found: &Found<'_>) {
+        for hit in &found.ordinals {
+            let row = conventions.index.ordinals.get(hit.place.row);
+            if row.is_some_and(|row| row.attempt) && !self.has(hit.key) {
+                self.attributes.push(mark(hit.key));
+            }
+        }
+    }
+
+    /// How it ended.
+    fn keep_outcome(&mut self, found: &Found<'_>) {
+        let status = found.fact(Fact::GrpcStatus).is_some();
+        let unread = found.fact(Fact::HttpStatus).is_some() && self.span.http_status.is_none();
+        let code = match self.span.outcome {
+            Outcome::Ok => (status || unread).then_some(0),
+            Outcome::Cancelled => Some(1),
+            Outcome::Error => (status || self.raw.status != Status::Error).then_some(2),
+            Outcome::DeadlineExceeded => Some(4),
+            Outcome::Rejected => Some(8),
+        };
+        self.attributes.extend(code.map(|code| number("grpc.status_code", code)));
+        let status = self.span.http_status.map(i64::from);
+        self.attributes.extend(status.map(|code| number("http.response.status_code", code)));
+    }
+
+    /// What it changes at the other end.
+    fn keep_effect(&mut self, found: &Found<'_>) {
+        let method = found.fact(Fact::HttpMethod).and_then(text_of);
+        let method = method.map(|method| method.to_ascii_uppercase());
+        let known = method.as_deref().map(|method| {
+            HTTP_METHODS.iter().find(|known| **known == method).copied().unwrap_or("_OTHER")
+        });
+        if found.fact(Fact::HttpMethod).is_some() {
+            self.attributes.push(text("http.request.method", known.unwrap_or("_OTHER")));
+        }
+        let is_client = self.span.kind == Kind::Client;
+        let http_effect =
+            is_client && known.is_some_and(|known| HTTP_SIDE_EFFECTS.contains(&known));
+        if is_client && self.span.flags.side_effect && !http_effect {
+            self.attributes.push(text("db.operation.name", "UPDATE"));
+        }
+        let repeatable =
+            http_effect && known.is_some_and(|method| !HTTP_UNREPEATABLE.contains(&method));
+        let is_safe = !self.span.flags.side_effect || repeatable;
+        if self.span.flags.repeat_safe && !is_safe {
+            self.attributes.push(flag("http.request.header.idempotency-key"));
+        }
+    }
+
+    /// The other facts.
+    fn keep_facts(&mut self, found: &Found<'_>) {
+        if found.fact(Fact::Wait).is_some() && self.span.flags.is_wait {
+            self.attributes.push(flag("deadline.queue"));
+        }
+        if self.span.flags.is_proxy {
+            self.attributes.push(text("component", "proxy"));
+        }
+        if self.span.flags.has_rpc
+            && !self.attributes.iter().any(|(key, _)| key.starts_with("rpc."))
+        {
+            self.attributes.push(mark(ANY_RPC));
+        }
+        if self.span.flags.clock_adjusted {
+            self.attributes.push(text("@jaeger@warnings", "timestamps were adjusted"));
+        }
+    }
+
+    /// The two ends of a call, and its route. The other end is told as a message broker is: a key
+    /// that gives a name and is no part of a target.
+    fn keep_ends(&mut self, found: &Found<'_>, rename: &mut Rename<'_>) {
+        if self.span.route_operation.is_some()
+            && let Some(route) = found.fact(Fact::HttpRoute).and_then(text_of)
+        {
+            self.attributes.push(text("http.route", rename(Named::Route, &route)));
+        }
+        if let Some(target) = self.span.target {
+            let target = rename(Named::Target, self.strings.get(target));
+            self.attributes.push(text("messaging.destination.name", target));
+        }
+        if let Some(peer) = self.span.peer_service {
+            let peer = rename(Named::Service, self.strings.get(peer));
+            self.attributes.push(text("messaging.system", peer));
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! One trace with its spans as they were written, beside what was understood of them.
+
+use rustc_hash::FxHashMap;
+
+use super::{
+    FileFacts, IngestError, Ingested, Progress, Reading, finish, halved_ids, read_files, scalar,
+    shared_ids,
+};
+use crate::conventions::raw::{Attribute, RawSpan, owned};
+use crate::conventions::{Conventions, Resource};
+use crate::span::{Spans, TraceId};
+use crate::tables::ProblemRow;
+
+/// The trace id that a person writes: hexadecimal digits of any case, or base64; `None` where it is
+/// neither. What stands for an id that is written otherwise is in the tables.
+pub fn parse_trace_id(text: &str) -> Option<TraceId> {
+    let id = scalar::trace_id(text).filter(|id| !id.is_hashed)?.id;
+    (id.0 != 0).then_some(id)
+}
+
+/// A span as it was written.
+#[derive(Clone, Debug)]
+pub struct WrittenSpan {
+    /// The span, with the ids that it has once halved ones are whole and shared ones parted.
+    pub raw: RawSpan<'static>,
+    /// The attributes of its resource.
+    pub resource: Vec<Attribute<'static>>,
+}
+
+/// One trace.
+#[derive(Debug)]
+pub struct Excerpt {
+    /// What was understood of its spans, in their total order; none where no file holds the trace.
+    pub spans: Spans,
+    /// The same spans as they were written, in the same order.
+    pub written: Vec<WrittenSpan>,
+    /// The files, by path.
+    pub files: Vec<FileFacts>,
+    /// Trouble in the files, by file and code; also where it is about other traces.
+    pub problems: Vec<ProblemRow>,
+}
+
+/// Reads all that `inputs` name and keeps the spans of one trace.
+pub fn excerpt(
+    inputs: &[String],
+    conventions: &Conventions,
+    trace: TraceId,
+    progress: &dyn Progress,
+) -> Result<Excerpt, IngestError> {
+    let reading = Reading { conventions, progress, only: Some(trace) };
+    let mut read = read_files(inputs, &reading)?;
+    let collected = read.iter_mut().flat_map(|file| std::mem::take(&mut file.collected));
+    let written: Vec<WrittenSpan> = collected.flat_map(Collected::into_written).collect();
+    let Ingested { partitions, files, problems, .. } = finish(read);
+    // One trace lies in one partition, and there the spans stand in the order in which the workers
+    // found them, as those written do.
+    let mut partitions = partitions.into_iter();
+    let mut spans = partitions.find(|spans| !spans.rows.is_empty()).unwrap_or_default();
+    halved_ids::join(&mut spans);
+    shared_ids::split(&mut spans);
+    let Spans { strings, rows } = spans;
+    let found = halved_ids::found(&rows, trace);
+    let pairs = rows.into_iter().zip(written);
+    let mut pairs: Vec<_> = pairs.filter(|(span, _)| Some(span.trace_id) == found).collect();
+    pairs.sort_by(|(one, written), (other, other_written)| {
+        let by_id = || one.span_id.cmp(&other.span_id);
+        let by_all = || format!("{written:?}").cmp(&format!("{other_written:?}"));
+        one.content_order(other, &strings).then_with(by_id).then_with(by_all)
+    });
+    for (span, written) in &mut pairs {
+        written.raw.trace_id = span.trace_id;
+        written.raw.span_id = span.span_id;
+        written.raw.parent_span_id = span.parent_span_id;
+    }
+    let (rows, written) = pairs.into_iter().unzip();
+    Ok(Excerpt { spans: Spans { strings, rows }, written, files, problems })
+}
+
+/// What one worker keeps of the spans of one trace, and of others whose ids have the same right half.
+#[derive(Clone, Debug)]
+pub(crate) struct Collected {
+    trace: TraceId,
+    spans: Vec<(RawSpan<'static>, Option<usize>)>,
+    resources: Vec<Vec<Attribute<'static>>>,
+    /// The resources by all that is in them.
+    numbers: FxHashMap<String, usize>,
+}
+
+impl Collected {
+    /// Nothing yet of `trace`.
+    pub(crate) fn new(trace: TraceId) -> Self {
+        Self { trace, spans: Vec::new(), resources: Vec::new(), numbers: FxHashMap::default() }
+    }
+
+    /// Whether a span may be of the trace, perhaps under half of its id.
+    pub(crate) fn wants(&self, trace: TraceId) -> bool {
+        halved_ids::half(self.trace) == halved_ids::half(trace)
+    }
+
+    /// Keeps a resource.
+    pub(crate) fn add_resource(&mut self, resource: &mut Resource, attributes: &[Attribute<'_>]) {
+        let next = self.resources.len();
+        let number = *self.numbers.entry(format!("{attributes:?}")).or_insert(next);
+        if number == next {
+            self.resources.push(owned(attributes));
+        }
+        resource.number = Some(number);
+    }
+
+    /// Keeps a span of the trace.
+    pub(crate) fn add(&mut self, raw: &RawSpan<'_>, resource: Resource) {
+        self.spans.push((raw.to_static(), resource.number));
+    }
+
+    fn into_written(self) -> impl Iterator<Item = WrittenSpan> {
+        let Self { spans, resources, .. } = self;
+        spans.into_iter().map(move |(raw, number)| {
+            let resource = number.and_then(|number| resources.get(number)).cloned();
+            WrittenSpan { raw, resource: resource.unwrap_or_default() }
+        })
+    }
+}
