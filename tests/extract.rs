@@ -137,7 +137,7 @@ fn a_trace_that_lost_half_its_id_is_found_by_both_ids_and_others_by_their_own() 
     let input = fixture("zipkin/ids-of-both-lengths.json");
     let extracted = |id: &str| {
         let trace = parse_trace_id(id).unwrap();
-        let found = excerpt(&[input.clone()], conventions(), trace, &()).unwrap();
+        let found = excerpt(std::slice::from_ref(&input), conventions(), trace, &()).unwrap();
         let ids: BTreeSet<String> =
             found.written.iter().map(|span| span.raw.trace_id.to_string()).collect();
         (found.written.len(), ids.into_iter().collect::<Vec<_>>().join(" "))
