@@ -5,7 +5,7 @@ use super::input::Inputs;
 use super::output::{self, Fatal};
 use super::progress::ProgressLine;
 use crate::extract::{anonymised, written};
-use crate::ingest::{excerpt, parse_trace_id};
+use crate::ingest::{Settings, excerpt, parse_trace_id};
 use crate::span::TraceId;
 
 /// Write one trace as OTLP JSON, whatever it was exported as.
@@ -44,7 +44,8 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     let conventions = args.inputs.conventions()?;
     let excerpt = {
         let progress = ProgressLine::new(args.inputs.quiet);
-        excerpt(&args.inputs.paths, &conventions, args.trace, &progress)?
+        let settings = Settings { conventions: &conventions, limits: args.inputs.limits() };
+        excerpt(&args.inputs.paths, settings, args.trace, &progress)?
     };
     if excerpt.written.is_empty() {
         let read: u64 = excerpt.files.iter().map(|file| file.spans_read).sum();

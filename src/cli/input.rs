@@ -10,6 +10,7 @@ use super::output::Fatal;
 use crate::budget::TOLERANCE_FLOOR;
 use crate::contract::{Contract, Glob};
 use crate::conventions::Conventions;
+use crate::ingest::Limits;
 use crate::reconstruct::Policy;
 use crate::tables::folder::Folder;
 use crate::units::Nanos;
@@ -35,6 +36,17 @@ pub(super) struct Inputs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
 
+    /// The largest line, document, frame or Parquet file that is read, in MiB as it is after
+    /// decompression: each thread may hold one in memory. Larger ones are skipped and told
+    #[arg(long, value_name = "MIB", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..))]
+    max_record: u32,
+
+    /// How many times its size compressed data may expand beyond 64 MiB, so that no small file can
+    /// fill the machine: exports expand 10 to 30 times, since ids are random; bombs 1,030 (gzip)
+    /// to 32,000 times (zstd)
+    #[arg(long, value_name = "RATIO", default_value_t = Limits::default().expansion, value_parser = clap::value_parser!(u32).range(1..))]
+    max_expansion: u32,
+
     /// Exit with 3 if spans or evidence were lost; what was lost is told as problems in any case
     #[arg(long)]
     pub strict: bool,
@@ -56,10 +68,21 @@ impl Inputs {
         Ok(conventions.heuristics(self.heuristics))
     }
 
+    /// What an input may cost.
+    pub(super) fn limits(&self) -> Limits {
+        let record_bytes = usize::try_from(u64::from(self.max_record) << 20);
+        Limits { record_bytes: record_bytes.unwrap_or(usize::MAX), expansion: self.max_expansion }
+    }
+
     /// A flag that counts only when traces are read, if one was given.
     pub(super) fn first_given(&self) -> Option<&'static str> {
-        let given =
-            [(self.conventions.is_some(), "--conventions"), (self.heuristics, "--heuristics")];
+        let (limits, default) = (self.limits(), Limits::default());
+        let given = [
+            (self.conventions.is_some(), "--conventions"),
+            (self.heuristics, "--heuristics"),
+            (limits.record_bytes != default.record_bytes, "--max-record"),
+            (limits.expansion != default.expansion, "--max-expansion"),
+        ];
         given.into_iter().find_map(|(is_given, flag)| is_given.then_some(flag))
     }
 

@@ -7,7 +7,7 @@ use super::input::Inputs;
 use super::manifest::VERSION;
 use super::output::{self, Color, Fatal};
 use super::progress::ProgressLine;
-use crate::ingest::{Counts, FileInspection, Inspection, inspect};
+use crate::ingest::{Counts, FileInspection, Inspection, Settings, inspect};
 use crate::report::{Format, inspection, missing};
 use crate::units::UnixNanos;
 
@@ -54,7 +54,8 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     let conventions = args.inputs.conventions()?;
     let inspected = {
         let progress = ProgressLine::new(args.inputs.quiet);
-        inspect(&args.inputs.paths, &conventions, &progress)?
+        let settings = Settings { conventions: &conventions, limits: args.inputs.limits() };
+        inspect(&args.inputs.paths, settings, &progress)?
     };
     match args.format {
         InspectFormat::Ndjson => {

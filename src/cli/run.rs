@@ -8,7 +8,7 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use super::input::Inputs;
 use super::output::{self, Fatal};
 use super::progress::ProgressLine;
-use crate::ingest::{Ingested, ingest};
+use crate::ingest::{Ingested, Settings, ingest};
 use crate::reconstruct::{Policy, reconstruct};
 use crate::span::Spans;
 use crate::survey::{Facts, survey};
@@ -34,7 +34,8 @@ pub(super) fn run(
     inputs.start_threads();
     let conventions = inputs.conventions()?;
     let progress = ProgressLine::new(inputs.quiet);
-    let mut ingested = ingest(&inputs.paths, &conventions, &progress)?;
+    let settings = Settings { conventions: &conventions, limits: inputs.limits() };
+    let mut ingested = ingest(&inputs.paths, settings, &progress)?;
     let mut facts = Facts::default();
     let mut matched = BTreeSet::new();
     let mut partitions = std::mem::take(&mut ingested.partitions).into_iter();

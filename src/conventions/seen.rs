@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 /// How often each key of the conventions was met, whatever the order of the input.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Seen {
     /// By key in lower case, `event NAME` for an event, `event NAME: KEY` for an event's attribute.
     pub keys: BTreeMap<String, KeyCount>,
+    /// The keys whose values could not be read since they were last asked for.
+    unparsed: Vec<String>,
 }
 
 /// See [`Seen`].
@@ -18,6 +20,13 @@ pub struct KeyCount {
     pub count: u64,
     /// How often its value was asked for and could not be read.
     pub unparsed: u64,
+}
+
+/// What was asked for since is no part of what was seen.
+impl PartialEq for Seen {
+    fn eq(&self, other: &Self) -> bool {
+        self.keys == other.keys
+    }
 }
 
 impl Seen {
@@ -35,7 +44,13 @@ impl Seen {
     pub(super) fn unparsed(&mut self, key: &str) {
         if let Some(known) = self.keys.get_mut(key) {
             known.unparsed += 1;
+            self.unparsed.push(key.to_owned());
         }
+    }
+
+    /// The keys whose values could not be read since the last call, one for each value.
+    pub fn take_unparsed(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.unparsed)
     }
 
     /// Adds what was seen elsewhere by the same conventions.

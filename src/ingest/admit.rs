@@ -269,26 +269,33 @@ impl Desk<'_> {
         self.note_many(Code::IdHashed, u64::from(draft.has_hashed_id), offset);
         let has_no_end = draft.has_no_end || draft.is_absent(draft.raw.end);
         self.note_many(Code::EndAbsent, u64::from(has_no_end), offset);
-        self.keep(draft, resource, |_, _| {});
+        self.keep(draft, resource, offset, |_, _| {});
         self.harvest.found.admitted += 1;
     }
 
-    /// Keeps the receiving half of a record that told both halves of a call. The record was counted
-    /// with its sending half, and is rejected with it.
-    pub(crate) fn take_receiving_half(&mut self, draft: &Draft<'_>, resource: Resource) {
+    /// Keeps the receiving half of a record, at byte `offset` of it, that told both halves of a call.
+    /// The record was counted with its sending half, and is rejected with it.
+    pub(crate) fn take_receiving_half(
+        &mut self,
+        draft: &Draft<'_>,
+        resource: Resource,
+        offset: usize,
+    ) {
         if draft.reason_to_reject().is_none() {
-            self.keep(draft, resource, shared_ids::part);
+            self.keep(draft, resource, offset, shared_ids::part);
         }
     }
 
-    /// Keeps a span, changed by `finish`; where only one trace is wanted, only if it is of that one.
+    /// Keeps the span at byte `offset` of the record, changed by `finish`; where only one trace is
+    /// wanted, only if it is of that one.
     fn keep(
         &mut self,
         draft: &Draft<'_>,
         resource: Resource,
+        offset: usize,
         finish: impl FnOnce(&mut Span, &Interner),
     ) {
-        let Harvest { spans, found, collected } = &mut *self.harvest;
+        let Self { conventions, harvest: Harvest { spans, found, collected }, record } = self;
         if let Some(collected) = collected {
             if !collected.wants(draft.raw.trace_id) {
                 return;
@@ -296,7 +303,11 @@ impl Desk<'_> {
             collected.add(&draft.raw, resource);
         }
         let strings = &mut spans.strings;
-        let mut span = self.conventions.resolve(&draft.raw, &resource, strings, &mut found.seen);
+        let mut span = conventions.resolve(&draft.raw, &resource, strings, &mut found.seen);
+        for key in found.seen.take_unparsed() {
+            let byte = record.byte_at(offset);
+            found.ledger.note_unparsed(key, byte, || record.place_at(offset));
+        }
         finish(&mut span, strings);
         spans.push(span);
     }

@@ -54,11 +54,26 @@ fn read_batch(batch: &RecordBatch, desk: &mut Desk<'_>) {
         let mut row = Row::new();
         for &(column, array) in &columns {
             match cell(array, place) {
-                Some(cell) => row.set(column, cell, desk, 0),
+                Some(cell) => {
+                    desk.note_many(Code::TextNotUtf8, u64::from(is_mended(&cell)), 0);
+                    row.set(column, cell, desk, 0);
+                }
                 None => desk.note(Code::FieldWrongType, 0),
             }
         }
         row.hand_over(desk, 0);
+    }
+}
+
+/// Whether a text in it was not UTF-8: all others are borrowed.
+fn is_mended(cell: &Cell<'_>) -> bool {
+    match cell {
+        Cell::Text(text) => matches!(text, Cow::Owned(_)),
+        Cell::List(elements) => elements.iter().any(is_mended),
+        Cell::Map(members) => {
+            members.iter().any(|(key, cell)| matches!(key, Cow::Owned(_)) || is_mended(cell))
+        }
+        _ => false,
     }
 }
 

@@ -3,11 +3,11 @@
 use rustc_hash::FxHashMap;
 
 use super::{
-    FileFacts, IngestError, Ingested, Progress, Reading, finish, halved_ids, read_files, scalar,
-    shared_ids,
+    FileFacts, IngestError, Ingested, Progress, Reading, Settings, finish, halved_ids, read_files,
+    scalar, shared_ids,
 };
+use crate::conventions::Resource;
 use crate::conventions::raw::{Attribute, RawSpan, owned};
-use crate::conventions::{Conventions, Resource};
 use crate::span::{Spans, TraceId};
 use crate::tables::ProblemRow;
 
@@ -41,13 +41,13 @@ pub struct Excerpt {
 }
 
 /// Reads all that `inputs` name and keeps the spans of one trace.
-pub fn excerpt(
+pub fn excerpt<'c>(
     inputs: &[String],
-    conventions: &Conventions,
+    settings: impl Into<Settings<'c>>,
     trace: TraceId,
     progress: &dyn Progress,
 ) -> Result<Excerpt, IngestError> {
-    let reading = Reading { conventions, progress, only: Some(trace) };
+    let reading = Reading { settings: settings.into(), progress, only: Some(trace) };
     let mut read = read_files(inputs, &reading)?;
     let collected = read.iter_mut().flat_map(|file| std::mem::take(&mut file.collected));
     let written: Vec<WrittenSpan> = collected.flat_map(Collected::into_written).collect();

@@ -1,20 +1,17 @@
 //! The formats: how a stream is divided into records, and what reads a record. A further format is
 //! a further [`Payload`] and its file.
 
-use std::io::Read;
-
 use super::admit::{Desk, Record};
+use super::compression::{Compression, unpack};
 use super::harvest::Harvest;
+use super::limits::Settings;
 use super::outline::Outline;
-use super::problems::Code;
 use super::refusal::Refusal;
-use super::source::Compression;
 use super::stream::Framing;
 use super::{
     clickhouse, clickhouse_parquet, clickhouse_text, jaeger, otlp_json, otlp_proto, span_json,
     zipkin, zipkin_v1,
 };
-use crate::conventions::Conventions;
 
 /// What people are told when a file is none of them.
 pub(crate) const WHAT_WE_READ: &str = "OTLP traces as JSON (one document, several in a row or in \
@@ -23,9 +20,6 @@ pub(crate) const WHAT_WE_READ: &str = "OTLP traces as JSON (one document, severa
      (answers of its API, downloads from its UI, single traces); Zipkin JSON (v2 or v1); \
      ClickHouse's otel_traces as JSONEachRow, JSON, CSVWithNames, TSVWithNames or Parquet; or span \
      JSON lines (docs/span-json.md); plain or compressed with gzip or zstd";
-
-/// A frame that holds more is none that an exporter wrote: a few thousand bytes can stand for it.
-const MAX_FRAME_BYTES: usize = 1 << 30;
 
 /// What a record holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,11 +73,12 @@ impl Format {
     }
 
     /// Reads a record.
-    pub(crate) fn read(self, record: Record<'_>, conventions: &Conventions, harvest: &mut Harvest) {
+    pub(crate) fn read(self, record: Record<'_>, settings: Settings<'_>, harvest: &mut Harvest) {
+        let Settings { conventions, limits } = settings;
         if !self.framing.is_framed() || Compression::of(record.bytes) != Compression::Zstd {
             return self.payload.read(&mut Desk { conventions, harvest, record });
         }
-        let (bytes, trouble) = unpack(record.bytes, MAX_FRAME_BYTES);
+        let (bytes, trouble) = unpack(record.bytes, limits);
         if let Some(code) = trouble {
             return Desk { conventions, harvest, record }.note(code, 0);
         }
@@ -138,17 +133,4 @@ impl Payload {
             Self::ZipkinV1 => zipkin_v1::read(desk.record.bytes, desk),
         }
     }
-}
-
-/// Decompresses one record until it ends, breaks or goes beyond `limit` bytes, and says which.
-pub(crate) fn unpack(bytes: &[u8], limit: usize) -> (Vec<u8>, Option<Code>) {
-    let mut unpacked = Vec::new();
-    let outcome = zstd::stream::read::Decoder::new(bytes)
-        .and_then(|decoder| decoder.take(limit as u64 + 1).read_to_end(&mut unpacked));
-    let trouble = match outcome {
-        Ok(len) if limit < len => Some(Code::FrameTooLarge),
-        Ok(_) => None,
-        Err(_) => Some(Code::FrameDamaged),
-    };
-    (unpacked, trouble)
 }

@@ -9,6 +9,7 @@ mod cell;
 mod clickhouse;
 mod clickhouse_parquet;
 mod clickhouse_text;
+mod compression;
 mod document;
 mod excerpt;
 mod flat;
@@ -18,6 +19,8 @@ mod harvest;
 mod inspect;
 mod jaeger;
 mod json;
+mod limits;
+mod magic;
 mod otlp_json;
 mod otlp_proto;
 mod outline;
@@ -39,23 +42,23 @@ use rayon::iter::{
     IntoParallelRefIterator, IntoParallelRefMutIterator, ParallelBridge, ParallelIterator,
 };
 
-use crate::conventions::{Conventions, Seen};
+use crate::conventions::Seen;
 use crate::span::{Interner, Spans, TraceId};
 use crate::tables::ProblemRow;
-use crate::tables::foreign::is_parquet;
 use admit::Record;
+pub use compression::Compression;
 use excerpt::Collected;
 pub use excerpt::{Excerpt, WrittenSpan, excerpt, parse_trace_id};
 use format::{Format, WHAT_WE_READ};
 use harvest::{Found, Harvest};
 use inspect::Inspecting;
 pub use inspect::{Counts, Evidence, FileInspection, Inspection};
+pub use limits::{Limits, Settings};
 use problems::{Code, Ledger};
 pub use refusal::Refusal;
 use scatter::Scattered;
-pub use source::Compression;
 use source::Input;
-use stream::{Chunk, Stream, Tail};
+use stream::{Chunk, Stream};
 
 /// What can be told while reading. Called from many threads.
 pub trait Progress: Sync {
@@ -124,12 +127,14 @@ pub enum IngestError {
         why: Refusal,
     },
     /// A compressed file cannot be decompressed at all.
-    #[error("{file}: looks like {} but cannot be decompressed", compression.name())]
+    #[error("{file}: looks like {} but cannot be decompressed: {help}", compression.name())]
     NotDecompressed {
         /// The file.
         file: String,
         /// What its first bytes say.
         compression: Compression,
+        /// What to do about it.
+        help: &'static str,
     },
 }
 
@@ -172,12 +177,12 @@ pub struct Ingested {
 }
 
 /// Reads all that `inputs` name: files, folders, patterns, or `-` for standard input.
-pub fn ingest(
+pub fn ingest<'c>(
     inputs: &[String],
-    conventions: &Conventions,
+    settings: impl Into<Settings<'c>>,
     progress: &dyn Progress,
 ) -> Result<Ingested, IngestError> {
-    let reading = Reading { conventions, progress, only: None };
+    let reading = Reading { settings: settings.into(), progress, only: None };
     let mut ingested = finish(read_files(inputs, &reading)?);
     ingested.partitions.par_iter_mut().for_each(|spans| {
         halved_ids::join(spans);
@@ -187,12 +192,12 @@ pub fn ingest(
 }
 
 /// Counts what the files that `inputs` name hold, one after another and together.
-pub fn inspect(
+pub fn inspect<'c>(
     inputs: &[String],
-    conventions: &Conventions,
+    settings: impl Into<Settings<'c>>,
     progress: &dyn Progress,
 ) -> Result<Inspection, IngestError> {
-    let reading = Reading { conventions, progress, only: None };
+    let reading = Reading { settings: settings.into(), progress, only: None };
     let mut inspecting = Inspecting::default();
     for input in begin(inputs, progress)? {
         let file = read_file(&input, &reading)?;
@@ -205,7 +210,7 @@ pub fn inspect(
 
 /// How files are read.
 struct Reading<'r> {
-    conventions: &'r Conventions,
+    settings: Settings<'r>,
     progress: &'r dyn Progress,
     /// The one trace that is wanted; `None` for all.
     only: Option<TraceId>,
@@ -264,11 +269,6 @@ impl FileRead {
             collected.extend(harvest.collected);
             all.merge(harvest.found);
         }
-        for (key, count) in &all.seen.keys {
-            if count.unparsed > 0 {
-                all.ledger.note_unparsed(key, count.unparsed);
-            }
-        }
         let facts = FileFacts {
             path,
             format: format.map(Format::name),
@@ -302,21 +302,21 @@ fn finish(read: Vec<FileRead>) -> Ingested {
 
 /// Reads one file.
 fn read_file(input: &Input, reading: &Reading<'_>) -> Result<FileRead, IngestError> {
+    let settings = reading.settings;
     let file = || input.name.clone();
     let failed = |error| IngestError::Read { file: file(), error };
-    let (compression, source) = source::open(input, reading.progress).map_err(failed)?;
+    let (compression, source) =
+        source::open(input, settings.limits, reading.progress).map_err(failed)?;
     let mut stream = Stream::new(source).map_err(failed)?;
-    if is_parquet(stream.start()) {
-        // It says at its end what is in it.
-        stream.read_all().map_err(failed)?;
-    }
-    let format = sniff::sniff(stream.start())
+    let format = sniff::sniff(&mut stream, settings.limits)
+        .map_err(failed)?
         .transpose()
         .map_err(|why| IngestError::Refused { file: file(), why })?;
     let harvests = match format {
         Some(format) => read_chunks(stream, format, reading).map_err(failed)?,
-        None if stream.broken().is_some() => {
-            return Err(IngestError::NotDecompressed { file: file(), compression });
+        None if let Some(code) = stream.broken() => {
+            let help = code.help();
+            return Err(IngestError::NotDecompressed { file: file(), compression, help });
         }
         None if stream.start().is_empty() => vec![Harvest::of_empty()],
         None => return Err(IngestError::UnknownFormat { file: file() }),
@@ -332,13 +332,13 @@ fn read_chunks(
     reading: &Reading<'_>,
 ) -> io::Result<Vec<Harvest>> {
     stream
-        .chunks(format.framing)
+        .chunks(format.framing, reading.settings.limits)
         .par_bridge()
         .try_fold(
             || Harvest::new(reading.only),
             |mut harvest, chunk: io::Result<Chunk>| {
                 let before = harvest.found.read;
-                read_chunk(&chunk?, format, reading.conventions, &mut harvest);
+                read_chunk(&chunk?, format, reading.settings, &mut harvest);
                 reading.progress.spans(harvest.found.read - before);
                 Ok(harvest)
             },
@@ -346,19 +346,13 @@ fn read_chunks(
         .collect()
 }
 
-fn read_chunk(chunk: &Chunk, format: Format, conventions: &Conventions, harvest: &mut Harvest) {
+fn read_chunk(chunk: &Chunk, format: Format, settings: Settings<'_>, harvest: &mut Harvest) {
     harvest.found.bytes += chunk.len();
     for (bytes, place) in chunk.records() {
         let record = Record { bytes, place, is_unpacked: false };
-        format.read(record, conventions, harvest);
+        format.read(record, settings, harvest);
     }
     if let Some(rest) = &chunk.rest {
-        let code = match rest.tail {
-            Tail::CutOff => Code::RecordCutOff,
-            Tail::Damaged => Code::RecordDamaged,
-            Tail::CompressionCutOff => Code::CompressionCutOff,
-            Tail::CompressionDamaged => Code::CompressionDamaged,
-        };
-        harvest.found.ledger.note(code, 1, rest.place.byte, || rest.place);
+        harvest.found.ledger.note(rest.code, 1, rest.place.byte, || rest.place);
     }
 }

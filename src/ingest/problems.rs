@@ -53,6 +53,24 @@ problems! {
     CompressionDamaged = "compression-damaged", Loss,
         "the compressed data is damaged from here on; what came before was read",
         "copy or download the file again";
+    /// Behind the compressed stream stands something else.
+    BytesBehind = "bytes-behind", Loss,
+        "what follows the compressed data is not compressed and was not read",
+        "if spans should follow it, copy or download the file again";
+    /// The compressed stream asks for more memory than its format allows by default.
+    WindowTooLarge = "window-too-large", Loss,
+        "zstd data that needs a window of more than 128 MiB was not read; what came before was",
+        "decompress it first: zstd -d --long=31, or compress without --long";
+    /// The compressed stream is a bomb.
+    ExpansionTooLarge = "expansion-too-large", Loss,
+        "compressed data expands more than --max-expansion allows (1000 times unless given); what \
+         came out before was read, but for frames",
+        "no real export expands so much: look at what wrote the file, or raise --max-expansion";
+    /// A record is larger than may be held.
+    RecordTooLarge = "record-too-large", Loss,
+        "a line, document, frame or message is larger than --max-record allows (1024 MiB unless \
+         given) and was skipped",
+        "raise --max-record if there is memory for it, or export fewer traces at a time";
     /// The last record stops early.
     RecordCutOff = "record-cut-off", Loss,
         "a line, frame or message ends early; but for frames the spans before the cut were read",
@@ -61,10 +79,6 @@ problems! {
     FrameDamaged = "frame-damaged", Loss,
         "a compressed frame cannot be decompressed and was skipped",
         "copy or download the file again";
-    /// A compressed frame is larger than we read.
-    FrameTooLarge = "frame-too-large", Loss,
-        "a compressed frame holds more than 1 GiB and was skipped",
-        "no exporter writes such frames: look at what wrote the file";
     /// A record cannot be decoded.
     RecordDamaged = "record-damaged", Loss,
         "a line, frame or document cannot be decoded from here on; spans before this were read",
@@ -160,7 +174,10 @@ impl Code {
     pub const fn blame(self) -> Blame {
         match self {
             // Real exports stay far below our limits, but they are ours.
-            Self::RecordTooDeep | Self::FrameTooLarge => Blame::Us,
+            Self::RecordTooDeep
+            | Self::RecordTooLarge
+            | Self::ExpansionTooLarge
+            | Self::WindowTooLarge => Blame::Us,
             _ => Blame::Input,
         }
     }
@@ -200,20 +217,34 @@ impl Ledger {
         byte: Option<u64>,
         place: impl FnOnce() -> Place,
     ) {
-        if let Some(entry) = self.entries.get_mut(&(code, None)) {
+        self.note_of((code, None), count, byte, place);
+    }
+
+    /// Counts a value of a convention key that does not parse, at `byte` of the file.
+    pub(crate) fn note_unparsed(
+        &mut self,
+        key: String,
+        byte: Option<u64>,
+        place: impl FnOnce() -> Place,
+    ) {
+        self.note_of((Code::ValueUnparsed, Some(key)), 1, byte, place);
+    }
+
+    fn note_of(
+        &mut self,
+        key: (Code, Option<String>),
+        count: u64,
+        byte: Option<u64>,
+        place: impl FnOnce() -> Place,
+    ) {
+        if let Some(entry) = self.entries.get_mut(&key) {
             entry.count += count;
             if byte < entry.first.byte {
                 entry.first = place();
             }
         } else {
-            self.entries.insert((code, None), Entry { count, first: place() });
+            self.entries.insert(key, Entry { count, first: place() });
         }
-    }
-
-    /// Counts values of a convention key that do not parse, somewhere in the file.
-    pub(crate) fn note_unparsed(&mut self, key: &str, count: u64) {
-        let entry = Entry { count, first: Place::default() };
-        self.entries.insert((Code::ValueUnparsed, Some(key.to_owned())), entry);
     }
 
     /// How many of `code` were counted.

@@ -48,6 +48,20 @@ pub enum Refusal {
          (docs/span-json.md)"
     )]
     FlatSpans,
+    /// A file compressed as is not read, or an archive.
+    #[error("{name}, which is not read: unpack it first ({command})")]
+    Packed {
+        /// What it is.
+        name: &'static str,
+        /// What unpacks it.
+        command: &'static str,
+    },
+    /// Text of two bytes a letter.
+    #[error("UTF-16 text: convert it to UTF-8 (iconv -f UTF-16 -t UTF-8 FILE)")]
+    Utf16,
+    /// A Parquet file that is not held in memory.
+    #[error("a Parquet file larger than --max-record, which it has to fit into: give it more")]
+    ParquetTooLarge,
     /// A Parquet file whose end tells nothing.
     #[error("a Parquet file of which the end is missing or damaged: copy or write it again")]
     ParquetDamaged,

@@ -1,18 +1,25 @@
 //! Tells what a stream is by its first bytes, never by its name.
 
+use std::io::{self, Read};
+
 use super::clickhouse_parquet;
 use super::clickhouse_text::Layout;
-use super::format::{self, Format, Payload};
+use super::compression::{Compression, unpack};
+use super::format::{Format, Payload};
 use super::json::JsonError;
+use super::limits::Limits;
+use super::magic;
 use super::outline::outline;
 use super::refusal::Refusal;
-use super::source::Compression;
-use super::stream::{Cut, Framing};
+use super::stream::{Cut, Framing, Stream};
 use crate::otlp::shape;
 use crate::tables::foreign::is_parquet;
 
 /// How many bytes are looked at.
 const LOOK_BYTES: usize = 1 << 20;
+
+/// How many, where these are JSON that has not said yet what it is.
+const FURTHER_LOOK_BYTES: usize = 64 << 20;
 
 /// How many times a value over several lines is looked for, and how many frames are looked at.
 const MAX_TRIES: usize = 16;
@@ -23,16 +30,44 @@ const TEXT_FRAME_BYTES: u32 = 8 << 24;
 /// What is found: a payload, or one that is known and not read.
 type Claim<T> = Result<T, Refusal>;
 
-/// The format of a stream that starts with `start`, or of a Parquet file that is all of it.
-pub(crate) fn sniff(start: &[u8]) -> Option<Claim<Format>> {
-    let unpacked = |framing, payload| Format { framing, payload, is_packed: false };
-    if is_parquet(start) {
-        let claim = clickhouse_parquet::claims(start)?;
-        return Some(claim.map(|()| unpacked(Framing::Whole, Payload::ClickhouseParquet)));
+/// The format of a stream, of which as much is read ahead as it takes to tell.
+pub(crate) fn sniff<R: Read>(
+    stream: &mut Stream<R>,
+    limits: Limits,
+) -> io::Result<Option<Claim<Format>>> {
+    if is_parquet(stream.start()) {
+        // It says at its end what is in it.
+        stream.read_ahead(limits.record_bytes.saturating_add(1))?;
+        return Ok(parquet(stream.start(), limits));
     }
-    let start = start.get(..LOOK_BYTES).unwrap_or(start);
+    let start = stream.start();
+    let near = start.get(..LOOK_BYTES).unwrap_or(start);
+    let format = of_start(near);
+    if format.is_some() || outline(near).error != Some(JsonError::CutOff) {
+        return Ok(format);
+    }
+    stream.read_ahead(FURTHER_LOOK_BYTES.min(limits.record_bytes))?;
+    Ok(of_start(stream.start()))
+}
+
+/// The format of a Parquet file, of which more than is held would be in `bytes`.
+fn parquet(bytes: &[u8], limits: Limits) -> Option<Claim<Format>> {
+    if limits.record_bytes < bytes.len() {
+        return Some(Err(Refusal::ParquetTooLarge));
+    }
+    let claim = clickhouse_parquet::claims(bytes)?;
+    let (framing, payload) = (Framing::Whole, Payload::ClickhouseParquet);
+    Some(claim.map(|()| Format { framing, payload, is_packed: false }))
+}
+
+/// The format of a stream that starts with `start`.
+fn of_start(start: &[u8]) -> Option<Claim<Format>> {
+    let unpacked = |framing, payload| Format { framing, payload, is_packed: false };
     if start.trim_ascii_start().is_empty() {
         return None;
+    }
+    if let Some(refusal) = magic::refusal(start) {
+        return Some(Err(refusal));
     }
     if let Some((framing, payload)) = json(start) {
         return Some(payload.map(|payload| unpacked(framing, payload)));
@@ -112,7 +147,7 @@ fn frames(start: &[u8], framing: Framing) -> Option<Claim<Format>> {
                 rest = rest.get(len..)?;
             }
             // A frame larger than what is looked at, or cut off.
-            Cut::Part => {
+            Cut::Part { .. } => {
                 return frame(rest.get(framing.header_len(rest)..)?, framing, false);
             }
             Cut::Damaged => return None,
@@ -125,7 +160,8 @@ fn frames(start: &[u8], framing: Framing) -> Option<Claim<Format>> {
 fn frame(content: &[u8], framing: Framing, is_whole: bool) -> Option<Claim<Format>> {
     let is_packed = Compression::of(content) == Compression::Zstd;
     let payload = if is_packed {
-        let (content, trouble) = format::unpack(content, LOOK_BYTES);
+        let look = Limits { record_bytes: LOOK_BYTES, ..Limits::default() };
+        let (content, trouble) = unpack(content, look);
         payload(&content, trouble.is_none())
     } else {
         payload(content, is_whole)

@@ -6,6 +6,8 @@ use std::fs::{self, File};
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 
+use super::compression::Compression;
+use super::limits::Limits;
 use super::{IngestError, Progress};
 
 /// One stream to read.
@@ -15,39 +17,6 @@ pub(crate) struct Input {
     pub name: String,
     /// The file; `None` is standard input.
     pub path: Option<PathBuf>,
-}
-
-/// How a stream was compressed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Compression {
-    /// Not at all.
-    None,
-    /// Gzip, perhaps of several members.
-    Gzip,
-    /// Zstandard, perhaps of several frames.
-    Zstd,
-}
-
-impl Compression {
-    /// The name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Gzip => "gzip",
-            Self::Zstd => "zstd",
-        }
-    }
-
-    /// What the first bytes of a stream say.
-    pub(crate) fn of(start: &[u8]) -> Self {
-        if start.starts_with(&[0x1f, 0x8b]) {
-            Self::Gzip
-        } else if start.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
-            Self::Zstd
-        } else {
-            Self::None
-        }
-    }
 }
 
 /// All files that `inputs` name, by name; a file named twice is read once.
@@ -148,6 +117,7 @@ impl<R: Read> Read for Counted<'_, R> {
 /// Opens a stream and decompresses it by its first bytes.
 pub(crate) fn open<'p>(
     input: &Input,
+    limits: Limits,
     progress: &'p dyn Progress,
 ) -> io::Result<(Compression, Box<dyn Read + Send + 'p>)> {
     let inner: Box<dyn Read + Send> = match &input.path {
@@ -159,10 +129,5 @@ pub(crate) fn open<'p>(
     (&mut counted).take(4).read_to_end(&mut start)?;
     let compression = Compression::of(&start);
     let whole = Cursor::new(start).chain(counted);
-    let stream: Box<dyn Read + Send + 'p> = match compression {
-        Compression::None => Box::new(whole),
-        Compression::Gzip => Box::new(flate2::read::MultiGzDecoder::new(whole)),
-        Compression::Zstd => Box::new(zstd::stream::read::Decoder::new(whole)?),
-    };
-    Ok((compression, stream))
+    Ok((compression, compression.unpacked(whole, limits)?))
 }

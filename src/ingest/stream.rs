@@ -1,10 +1,12 @@
 //! Cuts a stream into chunks of whole records. One pass finds the records; workers then read the
 //! chunks in parallel. A record larger than a chunk makes its chunk larger, by what is really
-//! there and never by what a length claims.
+//! there and never by what a length claims. One larger than the limit is passed over unheld.
 
 use std::io::{self, Read};
 
-use super::problems::Place;
+use super::compression::Fault;
+use super::limits::Limits;
+use super::problems::{Code, Place};
 use crate::otlp::wire::{self, Fields, Message, WireError};
 
 /// How many bytes are read before records are handed on.
@@ -34,8 +36,8 @@ pub(crate) enum Framing {
 pub(crate) enum Cut {
     /// A record of `len` bytes, of which `header` are the frame's.
     Whole { header: usize, len: usize },
-    /// The start of a record.
-    Part,
+    /// The start of a record, which claims `len` bytes if it tells.
+    Part { len: Option<u64> },
     /// Nothing that a record can start with.
     Damaged,
 }
@@ -63,24 +65,26 @@ impl Framing {
     /// The record at the start of `bytes`, which are not empty.
     pub(crate) fn cut(self, bytes: &[u8]) -> Cut {
         match self {
-            Self::Lines => whole(bytes.iter().position(|&byte| byte == b'\n').map(|at| at + 1)),
+            Self::Lines => whole(line_len(bytes)),
             Self::QuotedLines => whole(quoted_line_len(bytes)),
-            Self::Documents => whole(document_len(bytes)),
-            Self::Whole => Cut::Part,
+            Self::Documents => whole(Brackets::default().end(bytes)),
+            Self::Whole => Cut::Part { len: None },
             Self::FixedFrames => match bytes.first_chunk() {
                 Some(len) => frame(bytes, 4, u64::from(u32::from_be_bytes(*len))),
-                None => Cut::Part,
+                None => Cut::Part { len: None },
             },
             Self::VarintFrames => match wire::varint(bytes) {
                 Ok((len, header)) => frame(bytes, header, len),
-                Err(WireError::CutOff) => Cut::Part,
+                Err(WireError::CutOff) => Cut::Part { len: None },
                 Err(WireError::Damaged) => Cut::Damaged,
             },
             Self::Fields => {
                 let mut fields = Fields::new(Message { bytes, at: 0 });
                 match fields.next() {
                     Some(Ok(_)) => Cut::Whole { header: 0, len: fields.position() },
-                    Some(Err(WireError::CutOff)) | None => Cut::Part,
+                    Some(Err(WireError::CutOff)) | None => {
+                        Cut::Part { len: wire::claimed_len(bytes) }
+                    }
                     Some(Err(WireError::Damaged)) => Cut::Damaged,
                 }
             }
@@ -90,52 +94,123 @@ impl Framing {
 
 /// A record without a frame, if its end was found.
 fn whole(len: Option<usize>) -> Cut {
-    len.map_or(Cut::Part, |len| Cut::Whole { header: 0, len })
+    len.map_or(Cut::Part { len: None }, |len| Cut::Whole { header: 0, len })
 }
 
 fn frame(bytes: &[u8], header: usize, len: u64) -> Cut {
-    match usize::try_from(len).ok().and_then(|len| header.checked_add(len)) {
-        Some(len) if len <= bytes.len() => Cut::Whole { header, len },
-        _ => Cut::Part,
+    let len = len.saturating_add(header as u64);
+    match usize::try_from(len) {
+        Ok(len) if len <= bytes.len() => Cut::Whole { header, len },
+        _ => Cut::Part { len: Some(len) },
     }
 }
 
-/// The length of the JSON object or array in `bytes`, with all before it: up to where its brackets
-/// balance. Whether it is JSON is for its reader to say.
-fn document_len(bytes: &[u8]) -> Option<usize> {
-    let mut depth = 0_usize;
+/// The brackets of a JSON object or array that has been looked at in part. Whether it is JSON is for
+/// its reader to say.
+#[derive(Clone, Copy, Debug, Default)]
+struct Brackets {
+    depth: usize,
+    in_text: bool,
+    is_escaped: bool,
+}
+
+impl Brackets {
+    /// Where they balance in the bytes that come next.
+    fn end(&mut self, bytes: &[u8]) -> Option<usize> {
+        let closes = |&byte: &u8| {
+            if std::mem::take(&mut self.is_escaped) {
+                return false;
+            }
+            match byte {
+                b'"' => self.in_text = !self.in_text,
+                b'\\' => self.is_escaped = self.in_text,
+                b'{' | b'[' if !self.in_text => self.depth += 1,
+                b'}' | b']' if !self.in_text => {
+                    let is_last = self.depth == 1;
+                    self.depth = self.depth.saturating_sub(1);
+                    return is_last;
+                }
+                _ => {}
+            }
+            false
+        };
+        bytes.iter().position(closes).map(|at| at + 1)
+    }
+}
+
+/// The length of the line in `bytes`.
+fn line_len(bytes: &[u8]) -> Option<usize> {
+    bytes.iter().position(|&byte| byte == b'\n').map(|at| at + 1)
+}
+
+/// The length of the row of cells in `bytes`, which goes on over lines within double quotes. A quote
+/// within quotes is doubled, or stands before the end of its cell. Where one does neither, quotes
+/// do not balance: the row is its first line, so that no other is lost with it.
+fn quoted_line_len(bytes: &[u8]) -> Option<usize> {
     let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        at += 1;
-        match byte {
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' if depth == 1 => return Some(at),
-            b'}' | b']' => depth = depth.saturating_sub(1),
-            b'"' => {
-                while let Some(&byte) = bytes.get(at) {
-                    at += 1;
-                    match byte {
-                        b'"' => break,
-                        b'\\' => at += 1,
-                        _ => {}
-                    }
+    loop {
+        if *bytes.get(at)? == b'"' {
+            at += 1;
+            loop {
+                at += bytes.get(at..)?.iter().position(|&byte| byte == b'"')? + 1;
+                match bytes.get(at)? {
+                    b'"' => at += 1,
+                    b',' | b'\r' | b'\n' => break,
+                    _ => return line_len(bytes),
                 }
             }
-            _ => {}
+        }
+        at += bytes.get(at..)?.iter().position(|byte| matches!(byte, b',' | b'\n'))? + 1;
+        if bytes.get(at - 1) == Some(&b'\n') {
+            return Some(at);
         }
     }
-    None
 }
 
-/// The length of the line in `bytes`, of which the end does not stand within double quotes. A quote
-/// that is doubled changes nothing.
-fn quoted_line_len(bytes: &[u8]) -> Option<usize> {
-    let mut is_quoted = false;
-    let ends = |&byte: &u8| {
-        is_quoted ^= byte == b'"';
-        byte == b'\n' && !is_quoted
-    };
-    bytes.iter().position(ends).map(|at| at + 1)
+/// How the end of a record is found that is not held.
+enum Passing {
+    /// It ends with its line. A row of cells may go on, but what follows is known as no row.
+    Line,
+    /// It ends where its brackets balance.
+    Document(Brackets),
+    /// So many bytes are left of it.
+    Bytes(u64),
+    /// It has no end but the stream's.
+    Rest,
+}
+
+impl Passing {
+    /// At the start of a record that claims `len` bytes, if it tells.
+    fn new(framing: Framing, len: Option<u64>) -> Self {
+        match (framing, len) {
+            (_, Some(len)) => Self::Bytes(len),
+            (Framing::Lines | Framing::QuotedLines, None) => Self::Line,
+            (Framing::Documents, None) => Self::Document(Brackets::default()),
+            (_, None) => Self::Rest,
+        }
+    }
+
+    /// Where the record ends in the bytes that come next.
+    fn end(&mut self, bytes: &[u8]) -> Option<usize> {
+        match self {
+            Self::Line => line_len(bytes),
+            Self::Document(brackets) => brackets.end(bytes),
+            Self::Bytes(left) => {
+                let end = usize::try_from(*left).ok().filter(|&end| end <= bytes.len());
+                *left = left.saturating_sub(bytes.len() as u64);
+                end
+            }
+            Self::Rest => None,
+        }
+    }
+
+    /// What is wrong with a record of which this was not found up to the stream's end.
+    const fn code_at_end(&self) -> Code {
+        match self {
+            Self::Bytes(_) => Code::RecordCutOff,
+            Self::Line | Self::Document(_) | Self::Rest => Code::RecordTooLarge,
+        }
+    }
 }
 
 /// How many lines end in `bytes`.
@@ -162,32 +237,19 @@ pub(crate) struct Chunk {
     records: Vec<Bounds>,
     /// The place of the first record.
     place: Counters,
-    /// What follows the last record, where the stream cannot be divided further.
+    /// What follows the last record, where that is no record, or none that is read.
     pub(crate) rest: Option<Rest>,
 }
 
-/// The end of a stream that cannot be divided further.
+/// A part of a stream that holds nothing to read: its end, or a record passed over.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rest {
     /// Why not.
-    pub tail: Tail,
+    pub code: Code,
     /// Where it begins.
     pub place: Place,
     /// How many bytes of it were looked at.
     len: u64,
-}
-
-/// Why a stream cannot be divided further.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tail {
-    /// It ends within a record.
-    CutOff,
-    /// No record can start so.
-    Damaged,
-    /// Its compression ends early.
-    CompressionCutOff,
-    /// Its compression is broken.
-    CompressionDamaged,
 }
 
 /// How far a stream has been read.
@@ -250,7 +312,7 @@ pub(crate) struct Stream<R> {
     /// The source has no more.
     ended: bool,
     /// What is wrong with the source's compression.
-    broken: Option<Tail>,
+    broken: Option<Code>,
 }
 
 impl<R: Read> Stream<R> {
@@ -261,9 +323,12 @@ impl<R: Read> Stream<R> {
         Ok(stream)
     }
 
-    /// Reads all there is ahead.
-    pub(crate) fn read_all(&mut self) -> io::Result<()> {
-        self.fill(usize::MAX)
+    /// Reads up to `len` bytes ahead, as far as there are so many.
+    pub(crate) fn read_ahead(&mut self, len: usize) -> io::Result<()> {
+        while !self.ended && self.buffer.len() < len {
+            self.fill(len.min(self.buffer.len().saturating_mul(2)))?;
+        }
+        Ok(())
     }
 
     /// What was read ahead.
@@ -272,40 +337,32 @@ impl<R: Read> Stream<R> {
     }
 
     /// What is wrong with the compression of what was read so far.
-    pub(crate) const fn broken(&self) -> Option<Tail> {
+    pub(crate) const fn broken(&self) -> Option<Code> {
         self.broken
     }
 
     /// Reads until the buffer holds `len` bytes or there is no more.
     fn fill(&mut self, len: usize) -> io::Result<()> {
-        let missing = len.saturating_sub(self.buffer.len()) as u64;
+        let missing = len.saturating_sub(self.buffer.len());
         if self.ended || missing == 0 {
             return Ok(());
         }
-        match (&mut self.source).take(missing).read_to_end(&mut self.buffer) {
-            Ok(got) => self.ended = (got as u64) < missing,
+        self.buffer.reserve_exact(missing);
+        match (&mut self.source).take(missing as u64).read_to_end(&mut self.buffer) {
+            Ok(got) => self.ended = got < missing,
             // What was decoded before the fault is in the buffer.
             Err(error) => {
+                self.broken = Some(Fault::code(error)?);
                 self.ended = true;
-                self.broken = Some(match error.kind() {
-                    io::ErrorKind::UnexpectedEof => Tail::CompressionCutOff,
-                    io::ErrorKind::InvalidData
-                    | io::ErrorKind::InvalidInput
-                    | io::ErrorKind::Other
-                        if error.raw_os_error().is_none() =>
-                    {
-                        Tail::CompressionDamaged
-                    }
-                    _ => return Err(error),
-                });
             }
         }
         Ok(())
     }
 
     /// The chunks of the stream.
-    pub(crate) fn chunks(self, framing: Framing) -> Chunks<R> {
-        Chunks { stream: self, framing, place: Counters::default() }
+    pub(crate) fn chunks(self, framing: Framing, limits: Limits) -> Chunks<R> {
+        let place = Counters::default();
+        Chunks { stream: self, framing, max_record_len: limits.record_bytes, place }
     }
 }
 
@@ -313,20 +370,25 @@ impl<R: Read> Stream<R> {
 pub(crate) struct Chunks<R> {
     stream: Stream<R>,
     framing: Framing,
+    max_record_len: usize,
     place: Counters,
 }
 
 impl<R: Read> Chunks<R> {
-    /// Divides the buffer as far as it goes. Returns the records and why it goes no further.
+    /// Divides the buffer up to a record that is not whole, or too large. Returns the records and
+    /// what follows.
     fn divide(&self) -> (Vec<Bounds>, Cut) {
         let mut records = Vec::new();
         let mut start = 0;
         loop {
             let rest = self.stream.buffer.get(start..).unwrap_or_default();
             if rest.is_empty() {
-                return (records, Cut::Part);
+                return (records, Cut::Part { len: None });
             }
             match self.framing.cut(rest) {
+                Cut::Whole { len, .. } if self.max_record_len < len => {
+                    return (records, Cut::Part { len: Some(len as u64) });
+                }
                 Cut::Whole { header, len } => {
                     records.push(Bounds { start, content: start + header, end: start + len });
                     start += len;
@@ -341,15 +403,22 @@ impl<R: Read> Chunks<R> {
         let (mut records, cut) = loop {
             self.stream.fill(target)?;
             let (records, cut) = self.divide();
+            if let Cut::Part { len } = cut
+                && records.is_empty()
+                && self.is_too_large(len, self.stream.buffer.len())
+            {
+                return self.pass_over(len).map(Some);
+            }
             if !records.is_empty() || self.stream.ended || cut == Cut::Damaged {
                 break (records, cut);
             }
-            target = target.max(self.stream.buffer.len()).saturating_mul(2);
+            let twice = target.max(self.stream.buffer.len()).saturating_mul(2);
+            target = twice.min(self.max_record_len.saturating_add(1));
         };
         let mut end = records.last().map_or(0, |bounds| bounds.end);
-        let is_last = self.stream.ended || cut == Cut::Damaged;
-        let has_rest = end < self.stream.buffer.len();
-        if is_last && has_rest && cut != Cut::Damaged && !self.framing.is_framed() {
+        let left = self.stream.buffer.len() - end;
+        let is_last = cut == Cut::Damaged || self.stream.ended && left <= self.max_record_len;
+        if is_last && 0 < left && cut != Cut::Damaged && !self.framing.is_framed() {
             // Whether the last record is whole is for its reader to say.
             let start = end;
             end = self.stream.buffer.len();
@@ -368,16 +437,56 @@ impl<R: Read> Chunks<R> {
         Ok(Some(Chunk { framing: self.framing, bytes, records, place, rest }))
     }
 
+    /// Whether the record of which `found` bytes are there, and which claims `len`, is not to be
+    /// held. A field's claim alone proves nothing: messages without frames may be damaged.
+    fn is_too_large(&self, len: Option<u64>, found: usize) -> bool {
+        let claims_more = len.is_some_and(|len| len > self.max_record_len as u64);
+        self.max_record_len < found || self.framing.is_framed() && claims_more
+    }
+
+    /// Goes past the record at the start of the buffer, which claims `len` bytes, and says so.
+    fn pass_over(&mut self, len: Option<u64>) -> io::Result<Chunk> {
+        let begun = self.place;
+        let mut passing = Passing::new(self.framing, len);
+        let code = loop {
+            let buffer = &mut self.stream.buffer;
+            let end = passing.end(buffer);
+            let passed = end.unwrap_or(buffer.len());
+            self.place.byte += passed as u64;
+            self.place.line += newlines(buffer.get(..passed).unwrap_or_default());
+            buffer.drain(..passed);
+            if end.is_some() {
+                break Code::RecordTooLarge;
+            }
+            // Nothing of what was held has to stay.
+            buffer.shrink_to(CHUNK_BYTES);
+            self.stream.fill(CHUNK_BYTES)?;
+            if self.stream.buffer.is_empty() {
+                break passing.code_at_end();
+            }
+        };
+        self.place.record += 1;
+        let len = self.place.byte - begun.byte;
+        let rest = Some(Rest { code, place: begun.place(self.framing), len });
+        Ok(Chunk {
+            framing: self.framing,
+            bytes: Vec::new(),
+            records: Vec::new(),
+            place: begun,
+            rest,
+        })
+    }
+
     /// Ends the stream. Says what is wrong with what is left.
     fn finish(&mut self, cut: Cut) -> Option<Rest> {
         self.stream.ended = true;
         let len = std::mem::take(&mut self.stream.buffer).len() as u64;
         let broken = self.stream.broken.take();
-        let tail = match cut {
-            Cut::Damaged => Some(Tail::Damaged),
-            _ => broken.or((len > 0).then_some(Tail::CutOff)),
+        let code = match cut {
+            Cut::Damaged => Some(Code::RecordDamaged),
+            _ => broken.or((len > 0).then_some(Code::RecordCutOff)),
         };
-        tail.map(|tail| Rest { tail, place: self.place.place(self.framing), len })
+        code.map(|code| Rest { code, place: self.place.place(self.framing), len })
     }
 }
 

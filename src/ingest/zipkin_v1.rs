@@ -154,7 +154,7 @@ impl<'a> Told<'a> {
             let duration = second.end.since(second.begin);
             let draft = second.draft(common, second.begin, duration, of_second);
             let resource = second.endpoint.resource(desk);
-            desk.take_receiving_half(&draft, resource);
+            desk.take_receiving_half(&draft, resource, offset);
         }
     }
 

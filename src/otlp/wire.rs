@@ -143,6 +143,13 @@ impl<'a> Iterator for Fields<'a> {
     }
 }
 
+/// How long the field at the start of `bytes` claims to be, if it tells.
+pub fn claimed_len(bytes: &[u8]) -> Option<u64> {
+    let (tag, tag_len) = varint(bytes).ok()?;
+    let (len, len_len) = varint(bytes.get(tag_len..)?).ok()?;
+    (tag & 7 == 2).then_some(len.saturating_add((tag_len + len_len) as u64))
+}
+
 /// The varint at the start of `bytes`, and its length.
 pub fn varint(bytes: &[u8]) -> Result<(u64, usize), WireError> {
     let mut value = 0;

@@ -37,6 +37,8 @@ fn a_bad_flag_is_named_with_what_was_expected() {
     refused(&run(&["report", CASE, "--format", "pdf"]), &["--format", "pdf", "markdown"]);
     refused(&run(&["report", CASE, "--tolerance", "-1ms"]), &["--tolerance"]);
     refused(&run(&["report", CASE, "--threads", "0"]), &["--threads"]);
+    refused(&run(&["report", CASE, "--max-record", "0"]), &["--max-record"]);
+    refused(&run(&["report", CASE, "--max-expansion", "much"]), &["--max-expansion", "much"]);
     refused(&run(&["report"]), &["INPUT"]);
     refused(&run(&["schema", "nosuch"]), &["nosuch", "requests"]);
     refused(&run(&["extract", CASE, "--trace", "no id"]), &["--trace", "no id", "hexadecimal"]);

@@ -52,7 +52,7 @@ fn a_value_that_does_not_parse_is_a_problem_that_names_the_key_and_not_the_value
     root.attributes = vec![attribute("deadline.remaining_ms", Value::Text("secret".to_owned()))];
     let folder = Folder::new();
     let read = read(&[&folder.write("a", to_json(&traces("shop", vec![root])).to_string())]);
-    assert_eq!(problems(&read), ["value-unparsed 1 @-:-:-"]);
+    assert_eq!(problems(&read), ["value-unparsed 1 @125:1:0"]);
     let message = read.problem_strings.get(read.problems[0].message);
     assert_eq!(message, "a value of deadline.remaining_ms does not parse and was ignored");
 }

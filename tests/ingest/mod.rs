@@ -1,12 +1,15 @@
 //! Reading: formats, encodings, trouble.
 
+mod bombs;
 mod clickhouse;
 mod command;
 pub mod corpus;
 mod evidence;
+mod foreign_files;
 mod inspection;
 mod jaeger;
 mod json;
+mod ledger;
 mod losses;
 mod parquet;
 mod protobuf;

@@ -221,6 +221,22 @@ fn parquet_files_that_are_no_spans_are_refused_by_what_they_are() {
 }
 
 #[test]
+fn text_in_parquet_that_is_not_utf8_is_mended_and_told() {
+    let mut names = BinaryBuilder::new();
+    names.append_value(b"\xffame");
+    names.append_value("pay");
+    let mut columns = rows();
+    let name = columns.iter_mut().find(|(name, _)| *name == "SpanName").unwrap();
+    name.1 = Arc::new(names.finish());
+    let folder = Folder::new();
+    let path = folder.path("rows.parquet");
+    write(&path, columns, Compression::SNAPPY);
+    let read = read(&[&path]);
+    assert!(spans(&read)[0].contains(" shop \u{fffd}ame Server "), "{:?}", spans(&read));
+    assert_eq!(problems(&read), ["text-not-utf8 1 @0:-:0"]);
+}
+
+#[test]
 fn our_own_tables_are_refused_as_such() {
     let folder = Folder::new();
     let spans = super::support::fixture("span-json/all-fields.jsonl");

@@ -149,15 +149,6 @@ fn a_damaged_frame_loses_no_other() {
 }
 
 #[test]
-fn a_frame_that_holds_more_than_a_gibibyte_is_skipped_and_told() {
-    // Frames of zstd may follow one another within one frame of ours.
-    let bomb = zstd(&vec![0; 1 << 26]).repeat(17);
-    let bytes = fixed_frames(&[zstd(&root()), bomb, zstd(&child())]);
-    let told = format!("frame-too-large 1 @{}:-:1", zstd(&root()).len() + 8);
-    reads_as(&bytes, "OTLP protobuf in 4-byte frames, zstd", &[A, B], &[&told]);
-}
-
-#[test]
 fn logs_and_metrics_messages_are_told_apart_and_skipped() {
     let (logs, metrics) = (logs().encode_to_vec(), metrics().encode_to_vec());
     let first = root().len();
