@@ -359,9 +359,10 @@ impl Index {
         bare_by(&self.keys, key, value, self)
     }
 
-    /// Whether an event says something.
-    pub(super) fn knows_event(&self, name: &str) -> bool {
-        self.events.contains_key(name) || self.event_keys.contains_key(name)
+    /// Whether any column depends on an event.
+    pub(super) fn uses_event(&self, name: &str) -> bool {
+        let is_used = |meaning: &Meaning| !meaning.uses.is_empty();
+        self.meaning_of_event(name).is_some_and(is_used) || self.event_keys.contains_key(name)
     }
 
     /// As [`Self::bare`] for an attribute of an event.

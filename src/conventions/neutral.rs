@@ -92,9 +92,9 @@ impl Conventions {
         self.index.rename(name, |name| rename(Named::Operation, name))
     }
 
-    /// The events that are known, with what is read of them.
+    /// The events that count, with what is read of them.
     fn neutral_events(&self, raw: &RawSpan<'_>) -> Vec<RawEvent<'static>> {
-        let known = raw.events.iter().filter(|event| self.index.knows_event(&event.name));
+        let used = raw.events.iter().filter(|event| self.index.uses_event(&event.name));
         let bare = |event: &RawEvent<'_>| {
             let attributes = event.attributes.iter().filter_map(|(key, value)| {
                 let value = self.index.bare_of_event(&event.name, key, value)?;
@@ -106,7 +106,7 @@ impl Conventions {
                 attributes: attributes.collect(),
             }
         };
-        known.map(bare).collect()
+        used.map(bare).collect()
     }
 }
 

@@ -287,7 +287,7 @@ impl Desk<'_> {
     }
 
     /// Keeps the span at byte `offset` of the record, changed by `finish`; where only one trace is
-    /// wanted, only if it is of that one.
+    /// wanted, only if it may be of that one.
     fn keep(
         &mut self,
         draft: &Draft<'_>,

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::conventions::Resource;
 use crate::conventions::raw::{Attribute, RawSpan, owned};
-use crate::span::{Spans, TraceId};
+use crate::span::{Span, Spans, TraceId};
 use crate::tables::ProblemRow;
 
 /// The trace id that a person writes: hexadecimal digits of any case, or base64; `None` where it is
@@ -59,9 +59,13 @@ pub fn excerpt<'c>(
     halved_ids::join(&mut spans);
     shared_ids::split(&mut spans);
     let Spans { strings, rows } = spans;
-    let found = halved_ids::found(&rows, trace);
-    let pairs = rows.into_iter().zip(written);
-    let mut pairs: Vec<_> = pairs.filter(|(span, _)| Some(span.trace_id) == found).collect();
+    let mut pairs: Vec<_> = rows.into_iter().zip(written).collect();
+    // The trace may be called by the half of its id under which some of its spans were written.
+    let is_wanted = |(span, written): &(Span, WrittenSpan)| {
+        (written.raw.trace_id == trace).then_some(span.trace_id)
+    };
+    let whole = pairs.iter().find_map(is_wanted).unwrap_or(trace);
+    pairs.retain(|(span, _)| span.trace_id == whole);
     pairs.sort_by(|(one, written), (other, other_written)| {
         let by_id = || one.span_id.cmp(&other.span_id);
         let by_all = || format!("{written:?}").cmp(&format!("{other_written:?}"));
@@ -92,7 +96,7 @@ impl Collected {
         Self { trace, spans: Vec::new(), resources: Vec::new(), numbers: FxHashMap::default() }
     }
 
-    /// Whether a span may be of the trace, perhaps under half of its id.
+    /// Whether a span may be of the trace: ids that share their right half may be one.
     pub(crate) fn wants(&self, trace: TraceId) -> bool {
         halved_ids::half(self.trace) == halved_ids::half(trace)
     }

@@ -30,14 +30,6 @@ pub(super) fn join(spans: &mut Spans) {
     }
 }
 
-/// The id under which `wanted` stands among spans that all have its half: its own, or the whole one
-/// where only half of it was wanted.
-pub(super) fn found(rows: &[Span], wanted: TraceId) -> Option<TraceId> {
-    let ids = rows.iter().map(|span| span.trace_id);
-    let is_found = |id: &TraceId| *id == wanted || wanted == half(wanted);
-    ids.filter(is_found).min_by_key(|&id| (id != wanted, id))
-}
-
 /// For each id of 64 bits the one of 128 with that half, where there is one and no more.
 fn whole_ids(rows: &[Span]) -> FxHashMap<TraceId, TraceId> {
     let is_half = |id: &TraceId| *id == half(*id);

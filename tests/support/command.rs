@@ -44,7 +44,8 @@ pub fn run_with_input(args: &[&str], input: &[u8]) -> Ran {
     ran(child.wait_with_output().unwrap())
 }
 
-fn finished(command: &mut Command) -> Ran {
+/// Runs a command as it is.
+pub fn finished(command: &mut Command) -> Ran {
     ran(command.output().unwrap())
 }
 
