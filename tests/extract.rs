@@ -3,14 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dwindle::extract::{anonymised, written};
-use dwindle::ingest::{Ingested, excerpt};
-use dwindle::reconstruct::{Policy, reconstruct};
+use dwindle::ingest::excerpt;
 use dwindle::span::TraceId;
 use serde_json::Value;
 
 use crate::ingest::corpus;
-use crate::ingest::support::{Folder, conventions, fixture, read};
-use crate::support::tables::{Json, json_tables};
+use crate::ingest::support::{Folder, conventions, fixture, read, tables};
+use crate::support::tables::Json;
 
 /// Columns that hold names, and what they are names of.
 const NAMES: &[(&str, &str)] = &[
@@ -22,11 +21,6 @@ const NAMES: &[(&str, &str)] = &[
     ("service", "service"),
     ("operation", "operation"),
 ];
-
-fn tables(ingested: &Ingested) -> Json {
-    let policy = Policy::default();
-    json_tables(ingested.partitions.iter().map(|spans| reconstruct(spans, &policy)))
-}
 
 /// The rows of one trace.
 fn of_trace(tables: &Json, trace: TraceId) -> Json {
@@ -129,7 +123,9 @@ fn extracts_of_the_shop_give_its_tables() {
 
 #[test]
 fn extracts_of_every_format_give_the_tables_of_the_trace() {
-    for format in ["otlp", "jaeger", "zipkin", "clickhouse", "span-json", "quirks"] {
+    let formats = ["otlp", "jaeger", "zipkin", "clickhouse", "span-json"];
+    let traces = ["quirks", "evidence", "rich", "tempo"];
+    for format in formats.into_iter().chain(traces) {
         for entry in std::fs::read_dir(fixture(format)).unwrap() {
             let path = entry.unwrap().path().display().to_string();
             if crate::ingest::support::try_read(&[&path]).is_ok() {
@@ -154,8 +150,12 @@ fn a_trace_that_lost_half_of_its_id_on_the_way_is_extracted_whole_by_either_id()
     extracts_equal(&input, 9);
     let whole = 0x463a_c35c_9f64_13ad_4848_5a39_53bb_6124_u128;
     for id in [whole, whole & u128::from(u64::MAX)] {
-        let excerpt = excerpt(&[input.clone()], conventions(), TraceId(id), &()).unwrap();
+        let excerpt =
+            excerpt(std::slice::from_ref(&input), conventions(), TraceId(id), &()).unwrap();
         assert_eq!(excerpt.written.len(), 4, "{id:x}");
         assert!(excerpt.written.iter().all(|written| written.raw.trace_id.0 == whole));
     }
+    let other = TraceId(0x3333_3333_3333_3333_0000_0000_0000_cccc);
+    let none = excerpt(std::slice::from_ref(&input), conventions(), other, &()).unwrap();
+    assert!(none.written.is_empty(), "the half of an id is not the id");
 }

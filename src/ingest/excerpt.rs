@@ -21,7 +21,7 @@ pub fn parse_trace_id(text: &str) -> Option<TraceId> {
 /// A span as it was written.
 #[derive(Clone, Debug)]
 pub struct WrittenSpan {
-    /// The span, with the ids that it has once shared ones are parted.
+    /// The span, with the ids that it has once halved ones are whole and shared ones parted.
     pub raw: RawSpan<'static>,
     /// The attributes of its resource.
     pub resource: Vec<Attribute<'static>>,
@@ -80,7 +80,7 @@ pub fn excerpt<'c>(
     Ok(Excerpt { spans: Spans { strings, rows }, written, files, problems })
 }
 
-/// What one worker keeps of the spans of one trace.
+/// What one worker keeps of the spans of one trace, and of others whose ids have the same right half.
 #[derive(Clone, Debug)]
 pub(crate) struct Collected {
     trace: TraceId,

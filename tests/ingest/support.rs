@@ -89,13 +89,13 @@ pub fn problems(read: &Ingested) -> Vec<String> {
 }
 
 /// The tables made of what was read, without a contract.
-pub(super) fn tables(read: &Ingested) -> Json {
+pub fn tables(read: &Ingested) -> Json {
     let policy = Policy::default();
     json_tables(read.partitions.iter().map(|spans| reconstruct(spans, &policy)))
 }
 
 /// A row of a table in one line: the columns named, ids without their zeros on the left.
-pub(super) fn row(row: &Value, columns: &[&str]) -> String {
+pub fn row(row: &Value, columns: &[&str]) -> String {
     let text = |column: &&str| match &row[column] {
         Value::String(text) => text.trim_start_matches('0').to_owned(),
         Value::Null => "-".to_owned(),
@@ -105,7 +105,7 @@ pub(super) fn row(row: &Value, columns: &[&str]) -> String {
 }
 
 /// The requests and hops, one a line: what and whose they are, and what is blind.
-pub(super) fn rows(tables: &Json) -> Vec<String> {
+pub fn rows(tables: &Json) -> Vec<String> {
     let of = |table: &str, columns: &[&str]| -> Vec<String> {
         tables[table].iter().map(|one| format!("{table}: {}", row(one, columns))).collect()
     };
