@@ -64,7 +64,7 @@ pub fn use_contract(bytes: &[u8]) -> Corpus {
     let Ok(text) = std::str::from_utf8(bytes) else { return Corpus::Reject };
     if let Ok(contracts) = Contract::parse_file("input", text) {
         let policy = Policy { contracts, ..Policy::default() };
-        let read = ingest_stream("trace", TRACE, &CONVENTIONS, &()).expect("a fixture");
+        let read = ingest_stream("trace", TRACE, &*CONVENTIONS, &()).expect("a fixture");
         check_requests(&read, &policy);
     }
     Corpus::Keep
