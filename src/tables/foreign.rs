@@ -19,9 +19,9 @@ const MAGIC: &[u8] = b"PAR1";
 /// Rows that are read at a time: what is compressed well must not become large at once.
 const READ_ROWS: usize = 1 << 12;
 
-/// How many rows a byte may stand for: every span has an id of its own, which takes some bits
-/// however well the file is compressed.
-const MAX_ROWS_PER_BYTE: usize = 8;
+/// How many values in all columns a byte of the file may stand for: every span has an id and times
+/// of its own, which take some bytes however well the rest is compressed.
+const MAX_VALUES_PER_BYTE: u64 = 64;
 
 /// Whether a stream that starts so is a Parquet file.
 pub fn is_parquet(start: &[u8]) -> bool {
@@ -72,17 +72,11 @@ impl ParquetFile {
         wanted: impl Fn(&str) -> bool,
     ) -> Result<impl Iterator<Item = Result<RecordBatch, FormatError>>, FormatError> {
         let mask = self.mask(wanted);
-        if guarded(|| Ok(self.has_page(&mask, Page::claims_too_much)))? {
+        if guarded(|| Ok(self.claims_too_much(&mask)))? {
             return Err(damaged());
         }
         let builder = self.builder.with_projection(mask).with_batch_size(READ_ROWS);
-        let batches = guarded_batches(builder)?;
-        let mut rows_left = self.bytes.len().saturating_mul(MAX_ROWS_PER_BYTE);
-        Ok(batches.map(move |batch| {
-            let batch = batch?;
-            rows_left = rows_left.checked_sub(batch.num_rows()).ok_or_else(damaged)?;
-            Ok(batch)
-        }))
+        guarded_batches(builder)
     }
 
     /// The columns that `wanted` affirms, with all that is within them.
@@ -93,8 +87,23 @@ impl ParquetFile {
         ProjectionMask::roots(self.builder.parquet_schema(), roots)
     }
 
+    /// Whether the pages in the columns of `mask` claim more than their bytes can hold, or more
+    /// values than the file can.
+    fn claims_too_much(&self, mask: &ProjectionMask) -> bool {
+        let mut values_left = MAX_VALUES_PER_BYTE.saturating_mul(self.bytes.len() as u64);
+        self.has_page(mask, |page, compression| {
+            let left = values_left.checked_sub(page.claimed_values);
+            values_left = left.unwrap_or(0);
+            left.is_none() || page.claims_too_much(compression)
+        })
+    }
+
     /// Whether there is a page in the columns of `mask` of which `is_so` holds.
-    fn has_page(&self, mask: &ProjectionMask, is_so: impl Fn(&Page, Compression) -> bool) -> bool {
+    fn has_page(
+        &self,
+        mask: &ProjectionMask,
+        mut is_so: impl FnMut(&Page, Compression) -> bool,
+    ) -> bool {
         let groups = self.builder.metadata().row_groups().iter();
         let chunks = groups.flat_map(|group| group.columns().iter().enumerate());
         chunks.filter(|(place, _)| mask.leaf_included(*place)).any(|(_, chunk)| {

@@ -22,6 +22,8 @@ pub(super) struct Page {
     claimed_len: u64,
     /// How many bytes follow it.
     compressed_len: u64,
+    /// How many values it claims to hold, nulls among them.
+    pub claimed_values: u64,
     /// How its values are encoded, by Parquet's number.
     encoding: Option<i64>,
     /// Its own length.
@@ -62,7 +64,8 @@ impl Page {
     /// Reads the header at the start of `bytes`: a struct in Thrift's compact protocol.
     fn read(bytes: &[u8]) -> Option<Self> {
         let mut thrift = Thrift { bytes, at: 0 };
-        let (mut claimed_len, mut compressed_len, mut encoding) = (None, None, None);
+        let (mut claimed_len, mut compressed_len) = (None, None);
+        let (mut claimed_values, mut encoding) = (None, None);
         // The field last read of each struct that is not at its end.
         let mut path = vec![0_i64];
         while let Some(id) = path.last_mut() {
@@ -84,7 +87,8 @@ impl Page {
                     match path.as_slice() {
                         [2] => claimed_len = Some(value),
                         [3] => compressed_len = Some(value),
-                        // Of data, in both versions.
+                        // Of data in both versions, and of a dictionary.
+                        [5 | 7 | 8, 1] => claimed_values = Some(value),
                         [5, 2] | [8, 4] => encoding = Some(value),
                         _ => {}
                     }
@@ -99,10 +103,11 @@ impl Page {
                 _ => return None,
             }
         }
-        let len = |value: Option<i64>| u64::try_from(value?).ok();
+        let count = |value: Option<i64>| u64::try_from(value?).ok();
         Some(Self {
-            claimed_len: len(claimed_len)?,
-            compressed_len: len(compressed_len)?,
+            claimed_len: count(claimed_len)?,
+            compressed_len: count(compressed_len)?,
+            claimed_values: count(claimed_values).unwrap_or(0),
             encoding,
             len: thrift.at,
         })

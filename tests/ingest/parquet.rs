@@ -245,6 +245,29 @@ fn texts_in_a_delta_encoding_are_refused_for_what_they_may_claim() {
 }
 
 #[test]
+fn more_values_than_a_file_of_its_size_can_hold_are_damage() {
+    let folder = Folder::new();
+    let path = folder.path("rows.parquet");
+    let same =
+        |text: &'static str| -> ArrayRef { Arc::new(StringArray::from(vec![text; 1 << 18])) };
+    let columns = vec![
+        ("Timestamp", Arc::new(TimestampNanosecondArray::from(vec![1; 1 << 18])) as ArrayRef),
+        ("TraceId", same(TRACE)),
+        ("SpanId", same("00000000000000a1")),
+        ("ParentSpanId", same("")),
+        ("SpanName", same("GET /")),
+        ("SpanKind", same("Server")),
+        ("ServiceName", same("shop")),
+        ("Duration", Arc::new(UInt64Array::from(vec![1; 1 << 18]))),
+        ("StatusCode", same("Ok")),
+    ];
+    write(&path, columns, Compression::UNCOMPRESSED);
+    let read = read(&[&path]);
+    assert_eq!(spans(&read), Vec::<String>::new());
+    assert_eq!(problems(&read), ["record-damaged 1 @0:-:0"]);
+}
+
+#[test]
 fn our_own_tables_are_refused_as_such() {
     let folder = Folder::new();
     let spans = fixture("span-json/all-fields.jsonl");
