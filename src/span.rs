@@ -184,6 +184,8 @@ pub struct Flags {
     pub may_share_id: bool,
     /// What stored the span says that it moved its times to agree with other clocks.
     pub clock_adjusted: bool,
+    /// Some spans of its trace had lost the left half of the trace's id.
+    pub trace_joined: bool,
 }
 
 /// One span, normalised.

@@ -153,7 +153,7 @@ fn a_trace_that_lost_half_of_its_id_on_the_way_is_extracted_whole_by_either_id()
         let excerpt =
             excerpt(std::slice::from_ref(&input), conventions(), TraceId(id), &()).unwrap();
         assert_eq!(excerpt.written.len(), 4, "{id:x}");
-        assert!(excerpt.written.iter().all(|written| written.raw.trace_id.0 == whole));
+        assert!(excerpt.spans.rows.iter().all(|span| span.trace_id.0 == whole));
     }
     let other = TraceId(0x3333_3333_3333_3333_0000_0000_0000_cccc);
     let none = excerpt(std::slice::from_ref(&input), conventions(), other, &()).unwrap();

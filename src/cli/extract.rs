@@ -14,7 +14,8 @@ use crate::span::TraceId;
 /// go into a bug report: services, operations, routes, hosts and targets get neutral names
 /// (service-1, operation-07), and of attributes, messages and events only what the tables are made
 /// from is left: times, attempts, queues, outcomes, under the same keys. Ids and times stay. The
-/// tables of the extract are those of the trace but for names. Look at it before you send it.
+/// tables of the extract are those of the trace but for names, read with the same --conventions and
+/// --heuristics and without a contract. Look at it before you send it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -24,7 +25,7 @@ pub(super) struct Args {
     #[command(flatten)]
     inputs: Inputs,
 
-    /// The trace: hexadecimal digits, or base64
+    /// The trace: up to 32 hexadecimal digits, to which zeros are added on the left, or base64
     #[arg(long, value_name = "ID", value_parser = trace_id)]
     trace: TraceId,
 
@@ -34,7 +35,7 @@ pub(super) struct Args {
 }
 
 fn trace_id(text: &str) -> Result<TraceId, &'static str> {
-    parse_trace_id(text).ok_or("expected 32 hexadecimal digits, or 16 bytes in base64")
+    parse_trace_id(text).ok_or("expected up to 32 hexadecimal digits, or 16 bytes in base64")
 }
 
 /// Runs it.

@@ -94,6 +94,8 @@ pub(super) struct Index {
     starred_events: Vec<(NamePattern, Meaning)>,
     /// The attributes of events that grant rows ask for, by event name.
     event_keys: FxHashMap<Box<str>, Meanings>,
+    /// A key that each fact is looked for by.
+    fact_keys: [Option<Box<str>>; Fact::COUNT],
     names: FxHashMap<Box<str>, NameMeaning>,
     starred_names: Vec<(NamePattern, NameMeaning)>,
     pub(super) grants: Vec<GrantRow>,
@@ -246,6 +248,11 @@ impl Index {
     /// Facts are counted only where their row has an id.
     fn add_facts(&mut self, rows: &[FactRow]) {
         for row in rows {
+            // One that says nothing else: any `rpc.*` key tells a remote procedure.
+            let plain = spellings(&row.keys).find(|key| !key.starts_with("rpc."));
+            if let Some(slot) = self.fact_keys.get_mut(row.fact as usize) {
+                *slot = plain.or_else(|| spellings(&row.keys).next()).map(Box::from);
+            }
             for (rank, key) in spellings(&row.keys).enumerate() {
                 let meaning = self.key(key);
                 match &row.id {
@@ -357,6 +364,11 @@ impl Index {
     /// there; `None` where they read nothing.
     pub(super) fn bare(&self, key: &str, value: &Value<'_>) -> Option<Value<'static>> {
         bare_by(&self.keys, key, value, self)
+    }
+
+    /// A key that `fact` is looked for by.
+    pub(super) fn key_of(&self, fact: Fact) -> Option<&str> {
+        self.fact_keys.get(fact as usize)?.as_deref()
     }
 
     /// Whether any column depends on an event.

@@ -20,6 +20,7 @@ use crate::span::{Interner, Sym};
 
 pub use crate::config_error::ConfigError as ConventionsError;
 pub use neutral::{Named, Rename};
+pub use resolve::tells_of_moved_times;
 pub use seen::{KeyCount, Seen};
 
 use index::Index;
@@ -49,7 +50,7 @@ pub struct Resource {
     pub service: Sym,
     /// `key=value` of the attribute that tells the clock, or the service.
     pub clock_domain: Sym,
-    /// Its number among those that a reader keeps whole; `None` where it keeps none.
+    /// Its number among those of its record that are kept whole; `None` where none are.
     pub number: Option<usize>,
 }
 

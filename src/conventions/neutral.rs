@@ -5,11 +5,15 @@
 //! a grammar reads them; whatever else an outcome, an effect or a target was told from is replaced by
 //! the plainest attribute that tells the same.
 
+use std::borrow::Cow;
+
 use super::facts::Fact;
 use super::identity::{HTTP_METHODS, HTTP_SIDE_EFFECTS, HTTP_UNREPEATABLE};
-use super::index::Found;
-use super::raw::{Attribute, RawEvent, RawSpan, Status, Value};
+use super::index::{Found, Index};
+use super::outcome::grpc_code;
+use super::raw::{Attribute, RawEvent, RawSpan, Value};
 use super::reading::{text_of, whole_number};
+use super::resolve::TIMES_MOVED;
 use super::{CLOCK_KEYS, Conventions, Seen};
 use crate::span::{Interner, Kind, Outcome, Span, Sym};
 
@@ -66,9 +70,9 @@ impl Conventions {
     ) -> RawSpan<'static> {
         let mut unused = Seen::default();
         let found = self.index.find(raw, &mut unused);
-        let mut kept = Kept { raw, span, strings, attributes: Vec::new() };
-        kept.keep_times(self);
-        kept.keep_tries(self, &found);
+        let mut kept = Kept { index: &self.index, raw, span, strings, attributes: Vec::new() };
+        kept.keep_times();
+        kept.keep_tries(&found);
         kept.keep_outcome(&found);
         kept.keep_effect(&found);
         kept.keep_facts(&found);
@@ -114,21 +118,14 @@ fn text(key: &str, value: impl Into<String>) -> Attribute<'static> {
     (key.to_owned().into(), Value::Text(value.into().into()))
 }
 
-fn flag(key: &str) -> Attribute<'static> {
-    (key.to_owned().into(), Value::Bool(true))
-}
-
 /// A key that says enough by being there.
 fn mark(key: &str) -> Attribute<'static> {
     text(key, "")
 }
 
-fn number(key: &str, value: i64) -> Attribute<'static> {
-    (key.to_owned().into(), Value::Int(value))
-}
-
 /// The attributes that are kept of a span.
 struct Kept<'a> {
+    index: &'a Index,
     raw: &'a RawSpan<'a>,
     span: &'a Span,
     strings: &'a Interner,
@@ -136,10 +133,10 @@ struct Kept<'a> {
 }
 
 impl Kept<'_> {
-    /// The value of the first attribute that is called so in any case.
-    fn value_of(&self, key: &str) -> Option<&Value<'_>> {
-        let mut attributes = self.raw.attributes.iter();
-        attributes.find(|(name, _)| name.eq_ignore_ascii_case(key)).map(|(_, value)| value)
+    /// Tells a fact under a key that it is looked for by; by none where it is switched off.
+    fn keep_fact(&mut self, fact: Fact, value: Value<'static>) {
+        let key = self.index.key_of(fact).map(|key| key.to_owned().into());
+        self.attributes.extend(key.map(|key| (key, value)));
     }
 
     fn has(&self, key: &str) -> bool {
@@ -148,7 +145,7 @@ impl Kept<'_> {
 
     /// Where the grant, the bound of a try, its number and the time in a queue were read, and what
     /// has to stand beside the grant.
-    fn keep_times(&mut self, conventions: &Conventions) {
+    fn keep_times(&mut self) {
         let span = self.span;
         let keys = [
             span.grant.map(|grant| grant.key),
@@ -166,14 +163,14 @@ impl Kept<'_> {
             .iter()
             .filter(|(key, _)| is_kept(key))
             .filter_map(|(key, value)| {
-                Some((key.clone().into_owned().into(), conventions.index.bare(key, value)?))
+                Some((key.clone().into_owned().into(), self.index.bare(key, value)?))
             })
             .collect();
         self.attributes.extend(kept);
-        for row in &conventions.index.grants {
+        for row in &self.index.grants {
             // How many tries there were decides whether a row counts, kept or not.
             if let Some(tries) = &row.single_try
-                && let Some(value) = self.value_of(tries)
+                && let Some(value) = self.raw.value_of(tries)
                 && !self.has(tries)
             {
                 let value = whole_number(value).map_or(Value::Bool(true), Value::Int);
@@ -181,7 +178,7 @@ impl Kept<'_> {
             }
             let chosen = span.grant.is_some_and(|grant| self.strings.get(grant.rule) == row.id);
             for group in row.beside.iter().filter(|_| chosen) {
-                let beside = group.iter().find(|key| self.value_of(key).is_some());
+                let beside = group.iter().find(|key| self.raw.value_of(key).is_some());
                 if let Some(key) = beside.filter(|key| !self.has(key)) {
                     self.attributes.push(mark(key));
                 }
@@ -190,9 +187,9 @@ impl Kept<'_> {
     }
 
     /// Attributes that tell a try by being there, whatever number they hold.
-    fn keep_tries(&mut self, conventions: &Conventions, found: &Found<'_>) {
+    fn keep_tries(&mut self, found: &Found<'_>) {
         for hit in &found.ordinals {
-            let row = conventions.index.ordinals.get(hit.place.row);
+            let row = self.index.ordinals.get(hit.place.row);
             if row.is_some_and(|row| row.attempt) && !self.has(hit.key) {
                 self.attributes.push(mark(hit.key));
             }
@@ -203,16 +200,19 @@ impl Kept<'_> {
     fn keep_outcome(&mut self, found: &Found<'_>) {
         let status = found.fact(Fact::GrpcStatus).is_some();
         let unread = found.fact(Fact::HttpStatus).is_some() && self.span.http_status.is_none();
-        let code = match self.span.outcome {
-            Outcome::Ok => (status || unread).then_some(0),
-            Outcome::Cancelled => Some(1),
-            Outcome::Error => (status || self.raw.status != Status::Error).then_some(2),
-            Outcome::DeadlineExceeded => Some(4),
-            Outcome::Rejected => Some(8),
-        };
-        self.attributes.extend(code.map(|code| number("grpc.status_code", code)));
-        let status = self.span.http_status.map(i64::from);
-        self.attributes.extend(status.map(|code| number("http.response.status_code", code)));
+        let is_silent = self.span.outcome == Outcome::Ok && !status && !unread;
+        if !is_silent {
+            self.keep_fact(Fact::GrpcStatus, Value::Int(grpc_code(self.span.outcome)));
+        }
+        if let Some(status) = self.span.http_status {
+            // As it is written it may be no value that an outcome waits for.
+            let is_bare = |text: &&Cow<'_, str>| text.bytes().all(|byte| byte.is_ascii_digit());
+            let value = match found.fact(Fact::HttpStatus) {
+                Some(Value::Text(text)) if is_bare(&text) => Value::Text(text.to_string().into()),
+                _ => Value::Int(status.into()),
+            };
+            self.keep_fact(Fact::HttpStatus, value);
+        }
     }
 
     /// What it changes at the other end.
@@ -223,29 +223,30 @@ impl Kept<'_> {
             HTTP_METHODS.iter().find(|known| **known == method).copied().unwrap_or("_OTHER")
         });
         if found.fact(Fact::HttpMethod).is_some() {
-            self.attributes.push(text("http.request.method", known.unwrap_or("_OTHER")));
+            let method = known.unwrap_or("_OTHER");
+            self.keep_fact(Fact::HttpMethod, Value::Text(method.into()));
         }
         let is_client = self.span.kind == Kind::Client;
         let http_effect =
             is_client && known.is_some_and(|known| HTTP_SIDE_EFFECTS.contains(&known));
         if is_client && self.span.flags.side_effect && !http_effect {
-            self.attributes.push(text("db.operation.name", "UPDATE"));
+            self.keep_fact(Fact::DatabaseOperation, Value::Text("UPDATE".into()));
         }
         let repeatable =
             http_effect && known.is_some_and(|method| !HTTP_UNREPEATABLE.contains(&method));
         let is_safe = !self.span.flags.side_effect || repeatable;
         if self.span.flags.repeat_safe && !is_safe {
-            self.attributes.push(flag("http.request.header.idempotency-key"));
+            self.keep_fact(Fact::IdempotencyKey, Value::Bool(true));
         }
     }
 
     /// The other facts.
     fn keep_facts(&mut self, found: &Found<'_>) {
         if found.fact(Fact::Wait).is_some() && self.span.flags.is_wait {
-            self.attributes.push(flag("deadline.queue"));
+            self.keep_fact(Fact::Wait, Value::Bool(true));
         }
         if self.span.flags.is_proxy {
-            self.attributes.push(text("component", "proxy"));
+            self.keep_fact(Fact::Component, Value::Text("proxy".into()));
         }
         if self.span.flags.has_rpc
             && !self.attributes.iter().any(|(key, _)| key.starts_with("rpc."))
@@ -253,7 +254,7 @@ impl Kept<'_> {
             self.attributes.push(mark(ANY_RPC));
         }
         if self.span.flags.clock_adjusted {
-            self.attributes.push(text("@jaeger@warnings", "timestamps were adjusted"));
+            self.keep_fact(Fact::Warnings, Value::Text(TIMES_MOVED.into()));
         }
     }
 
@@ -263,15 +264,15 @@ impl Kept<'_> {
         if self.span.route_operation.is_some()
             && let Some(route) = found.fact(Fact::HttpRoute).and_then(text_of)
         {
-            self.attributes.push(text("http.route", rename(Named::Route, &route)));
+            self.keep_fact(Fact::HttpRoute, Value::Text(rename(Named::Route, &route).into()));
         }
         if let Some(target) = self.span.target {
             let target = rename(Named::Target, self.strings.get(target));
-            self.attributes.push(text("messaging.destination.name", target));
+            self.keep_fact(Fact::Destination, Value::Text(target.into()));
         }
         if let Some(peer) = self.span.peer_service {
             let peer = rename(Named::Service, self.strings.get(peer));
-            self.attributes.push(text("messaging.system", peer));
+            self.keep_fact(Fact::MessagingSystem, Value::Text(peer.into()));
         }
     }
 }

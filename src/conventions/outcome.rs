@@ -35,6 +35,17 @@ fn http_failed(kind: Kind, found: &Found<'_>) -> bool {
     http_status(found).is_some_and(|status| least <= status)
 }
 
+/// The code that says so, as [`grpc_outcome`] reads it.
+pub(super) const fn grpc_code(outcome: Outcome) -> i64 {
+    match outcome {
+        Outcome::Ok => 0,
+        Outcome::Cancelled => 1,
+        Outcome::Error => 2,
+        Outcome::DeadlineExceeded => 4,
+        Outcome::Rejected => 8,
+    }
+}
+
 /// What a gRPC status says, as number or in any of the spellings in use; `None` for OK.
 fn grpc_outcome(status: &Value<'_>) -> Option<Outcome> {
     if let Some(code) = whole_number(status) {

@@ -102,7 +102,13 @@ pub struct RawSpan<'a> {
     pub may_share_id: bool,
 }
 
-impl RawSpan<'_> {
+impl<'a> RawSpan<'a> {
+    /// The value of the first attribute that is called so in any case.
+    pub fn value_of(&self, key: &str) -> Option<&Value<'a>> {
+        let mut attributes = self.attributes.iter();
+        attributes.find(|(name, _)| name.eq_ignore_ascii_case(key)).map(|(_, value)| value)
+    }
+
     /// The same, kept beyond the buffer it was read from.
     pub fn to_static(&self) -> RawSpan<'static> {
         let own_event = |event: &RawEvent<'_>| RawEvent {

@@ -19,7 +19,7 @@ const FIRST_ORDINAL: i32 = 1;
 const NAME_KEY: &str = "name";
 /// In a warning of Jaeger's: it has moved a span's times. Its warnings that speak of skew adjustment
 /// tell why it did not.
-const TIMES_MOVED: &str = "timestamps were adjusted";
+pub(super) const TIMES_MOVED: &str = "timestamps were adjusted";
 /// A generic name whose value is longer (over three years) holds a date, not a length.
 const MAX_HEURISTIC: Nanos = Nanos::from_seconds(100_000_000);
 
@@ -167,11 +167,12 @@ fn flags(
         has_error_status: raw.status == Status::Error,
         may_share_id: raw.may_share_id,
         clock_adjusted: found.fact(Fact::Warnings).is_some_and(tells_of_moved_times),
+        trace_joined: false,
     }
 }
 
-/// Whether one of the warnings says that times were moved.
-fn tells_of_moved_times(warnings: &Value<'_>) -> bool {
+/// Whether a warning of Jaeger's, or one of several, says that times were moved.
+pub fn tells_of_moved_times(warnings: &Value<'_>) -> bool {
     match warnings {
         Value::List(warnings) => warnings.iter().any(tells_of_moved_times),
         warning => text_of(warning)
@@ -290,10 +291,7 @@ impl Asked<'_> {
 
     /// Whether the conditions of a row hold on this span.
     fn holds(&self, row: &GrantRow) -> bool {
-        let value_of = |key: &String| {
-            let mut attributes = self.raw.attributes.iter();
-            attributes.find(|(name, _)| name.eq_ignore_ascii_case(key)).map(|(_, value)| value)
-        };
+        let value_of = |key: &String| self.raw.value_of(key);
         (self.conventions.heuristics || !row.heuristic)
             && row.side.is_met_by(self.kind)
             && row.beside.iter().all(|keys| keys.iter().any(|key| value_of(key).is_some()))

@@ -40,7 +40,8 @@ impl NeutralNames {
 
     /// The new name.
     pub(super) fn rename(&self, named: Named, name: &str) -> String {
-        self.0.get(&(named, name.to_owned())).cloned().unwrap_or_default()
+        let known = self.0.get(&(named, name.to_owned()));
+        known.cloned().unwrap_or_else(|| prefix(named).to_owned())
     }
 }
 

@@ -267,10 +267,15 @@ impl Desk<'_> {
             return;
         }
         self.note_many(Code::IdHashed, u64::from(draft.has_hashed_id), offset);
-        let has_no_end = draft.has_no_end || draft.is_absent(draft.raw.end);
-        self.note_many(Code::EndAbsent, u64::from(has_no_end), offset);
+        self.note_end(draft, offset);
         self.keep(draft, resource, offset, |_, _| {});
         self.harvest.found.admitted += 1;
+    }
+
+    /// Counts a span without an end.
+    fn note_end(&mut self, draft: &Draft<'_>, offset: usize) {
+        let has_no_end = draft.has_no_end || draft.is_absent(draft.raw.end);
+        self.note_many(Code::EndAbsent, u64::from(has_no_end), offset);
     }
 
     /// Keeps the receiving half of a record, at byte `offset` of it, that told both halves of a call.
@@ -281,8 +286,12 @@ impl Desk<'_> {
         resource: Resource,
         offset: usize,
     ) {
-        if draft.reason_to_reject().is_none() {
-            self.keep(draft, resource, offset, shared_ids::part);
+        match draft.reason_to_reject() {
+            None => {
+                self.note_end(draft, offset);
+                self.keep(draft, resource, offset, shared_ids::part);
+            }
+            Some(code) => self.note(code, offset),
         }
     }
 

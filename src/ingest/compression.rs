@@ -7,7 +7,7 @@ use flate2::bufread::GzDecoder;
 use zstd::stream::read::Decoder as ZstdDecoder;
 use zstd::zstd_safe::zstd_sys::ZSTD_ErrorCode;
 
-use super::limits::Limits;
+use super::limits::{FREE_FRAME_BYTES, Limits};
 use super::problems::Code;
 
 /// How a stream was compressed.
@@ -40,11 +40,12 @@ impl Compression {
         }
     }
 
-    /// What comes out of `packed`.
+    /// What comes out of `packed`, of which `free_bytes` may expand at any ratio.
     pub(crate) fn unpacked<'s>(
         self,
         packed: impl Read + Send + 's,
         limits: Limits,
+        free_bytes: u64,
     ) -> io::Result<Box<dyn Read + Send + 's>> {
         let tally = |inner| BufReader::with_capacity(PACKED_BYTES, Tally { inner, len: 0 });
         let decoder = match self {
@@ -54,7 +55,7 @@ impl Compression {
             }
             Self::Zstd => Decoder::Zstd(ZstdDecoder::with_buffer(tally(packed))?),
         };
-        Ok(Box::new(Unpacked { decoder, len: 0, limits }))
+        Ok(Box::new(Unpacked { decoder, len: 0, limits, free_bytes }))
     }
 }
 
@@ -63,7 +64,7 @@ pub(crate) fn unpack(bytes: &[u8], limits: Limits) -> (Vec<u8>, Option<Code>) {
     let mut unpacked = Vec::new();
     let one_more = (limits.record_bytes as u64).saturating_add(1);
     let outcome = Compression::of(bytes)
-        .unpacked(bytes, limits)
+        .unpacked(bytes, limits, FREE_FRAME_BYTES)
         .and_then(|decoder| decoder.take(one_more).read_to_end(&mut unpacked));
     let trouble = match outcome.map_err(Fault::code) {
         Ok(len) if limits.record_bytes < len => Some(Code::RecordTooLarge),
@@ -145,6 +146,7 @@ struct Unpacked<R: Read> {
     /// How much came out.
     len: u64,
     limits: Limits,
+    free_bytes: u64,
 }
 
 impl<R: Read> Read for Unpacked<R> {
@@ -161,7 +163,7 @@ impl<R: Read> Read for Unpacked<R> {
         };
         // Behind the last member nothing comes out.
         let packed_len = packed.map_or(u64::MAX, |packed| packed.get_ref().len);
-        if self.limits.unpacked_bytes(packed_len) < self.len {
+        if self.limits.unpacked_bytes(packed_len, self.free_bytes) < self.len {
             return Err(Fault(Code::ExpansionTooLarge).into());
         }
         Ok(len)

@@ -1,7 +1,5 @@
 //! One trace with its spans as they were written, beside what was understood of them.
 
-use rustc_hash::FxHashMap;
-
 use super::{
     FileFacts, IngestError, Ingested, Progress, Reading, Settings, finish, halved_ids, read_files,
     scalar, shared_ids,
@@ -21,7 +19,8 @@ pub fn parse_trace_id(text: &str) -> Option<TraceId> {
 /// A span as it was written.
 #[derive(Clone, Debug)]
 pub struct WrittenSpan {
-    /// The span, with the ids that it has once halved ones are whole and shared ones parted.
+    /// The span, with the ids that it has once shared ones are parted. Its trace id is as it was
+    /// written: a half stays one, so that reading it again joins the trace again.
     pub raw: RawSpan<'static>,
     /// The attributes of its resource.
     pub resource: Vec<Attribute<'static>>,
@@ -50,7 +49,7 @@ pub fn excerpt<'c>(
     let reading = Reading { settings: settings.into(), progress, only: Some(trace) };
     let mut read = read_files(inputs, &reading)?;
     let collected = read.iter_mut().flat_map(|file| std::mem::take(&mut file.collected));
-    let written: Vec<WrittenSpan> = collected.flat_map(Collected::into_written).collect();
+    let written: Vec<WrittenSpan> = collected.flat_map(|collected| collected.spans).collect();
     let Ingested { partitions, files, problems, .. } = finish(read);
     // One trace lies in one partition, and there the spans stand in the order in which the workers
     // found them, as those written do.
@@ -72,7 +71,6 @@ pub fn excerpt<'c>(
         one.content_order(other, &strings).then_with(by_id).then_with(by_all)
     });
     for (span, written) in &mut pairs {
-        written.raw.trace_id = span.trace_id;
         written.raw.span_id = span.span_id;
         written.raw.parent_span_id = span.parent_span_id;
     }
@@ -80,20 +78,19 @@ pub fn excerpt<'c>(
     Ok(Excerpt { spans: Spans { strings, rows }, written, files, problems })
 }
 
-/// What one worker keeps of the spans of one trace, and of others whose ids have the same right half.
+/// What one worker keeps of the spans of one trace.
 #[derive(Clone, Debug)]
 pub(crate) struct Collected {
     trace: TraceId,
-    spans: Vec<(RawSpan<'static>, Option<usize>)>,
+    spans: Vec<WrittenSpan>,
+    /// Those of the record that is being read.
     resources: Vec<Vec<Attribute<'static>>>,
-    /// The resources by all that is in them.
-    numbers: FxHashMap<String, usize>,
 }
 
 impl Collected {
     /// Nothing yet of `trace`.
-    pub(crate) fn new(trace: TraceId) -> Self {
-        Self { trace, spans: Vec::new(), resources: Vec::new(), numbers: FxHashMap::default() }
+    pub(crate) const fn new(trace: TraceId) -> Self {
+        Self { trace, spans: Vec::new(), resources: Vec::new() }
     }
 
     /// Whether a span may be of the trace: ids that share their right half may be one.
@@ -101,26 +98,21 @@ impl Collected {
         halved_ids::half(self.trace) == halved_ids::half(trace)
     }
 
-    /// Keeps a resource.
+    /// Another record: its spans will name none of the resources so far.
+    pub(crate) fn begin_record(&mut self) {
+        self.resources.clear();
+    }
+
+    /// Keeps a resource, and gives it its number.
     pub(crate) fn add_resource(&mut self, resource: &mut Resource, attributes: &[Attribute<'_>]) {
-        let next = self.resources.len();
-        let number = *self.numbers.entry(format!("{attributes:?}")).or_insert(next);
-        if number == next {
-            self.resources.push(owned(attributes));
-        }
-        resource.number = Some(number);
+        resource.number = Some(self.resources.len());
+        self.resources.push(owned(attributes));
     }
 
     /// Keeps a span of the trace.
     pub(crate) fn add(&mut self, raw: &RawSpan<'_>, resource: Resource) {
-        self.spans.push((raw.to_static(), resource.number));
-    }
-
-    fn into_written(self) -> impl Iterator<Item = WrittenSpan> {
-        let Self { spans, resources, .. } = self;
-        spans.into_iter().map(move |(raw, number)| {
-            let resource = number.and_then(|number| resources.get(number)).cloned();
-            WrittenSpan { raw, resource: resource.unwrap_or_default() }
-        })
+        let resource = resource.number.and_then(|number| self.resources.get(number)).cloned();
+        let resource = resource.unwrap_or_default();
+        self.spans.push(WrittenSpan { raw: raw.to_static(), resource });
     }
 }

@@ -74,6 +74,7 @@ impl Format {
 
     /// Reads a record.
     pub(crate) fn read(self, record: Record<'_>, settings: Settings<'_>, harvest: &mut Harvest) {
+        harvest.begin_record();
         let Settings { conventions, limits } = settings;
         if !self.framing.is_framed() || Compression::of(record.bytes) != Compression::Zstd {
             return self.payload.read(&mut Desk { conventions, harvest, record });

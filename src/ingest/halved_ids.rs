@@ -16,31 +16,72 @@ pub(super) const fn half(trace: TraceId) -> TraceId {
     TraceId(trace.0 & u64::MAX as u128)
 }
 
-/// Gives the spans of all traces in a partition that lost the left half of their id the whole one.
-pub(super) fn join(spans: &mut Spans) {
-    let whole = whole_ids(&spans.rows);
-    if whole.is_empty() {
-        return;
-    }
-    let joined = joined(&spans.rows, &whole);
-    for span in &mut spans.rows {
-        if let Some(&id) = whole.get(&span.trace_id).filter(|_| joined.contains(&span.trace_id)) {
-            span.trace_id = id;
+/// What of a span ties it to others.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tie {
+    /// Its trace.
+    pub trace_id: TraceId,
+    /// Its id.
+    pub span_id: SpanId,
+    /// Its parent.
+    pub parent_span_id: Option<SpanId>,
+    sends: bool,
+    may_share_id: bool,
+}
+
+impl From<&Span> for Tie {
+    fn from(span: &Span) -> Self {
+        Self {
+            trace_id: span.trace_id,
+            span_id: span.span_id,
+            parent_span_id: span.parent_span_id,
+            sends: span.kind.sends(),
+            may_share_id: span.flags.may_share_id,
         }
     }
 }
 
+/// Gives the spans of all traces in a partition that lost the left half of their id the whole one.
+pub(super) fn join(spans: &mut Spans) {
+    if !spans.rows.iter().any(|span| is_half(span.trace_id)) {
+        return;
+    }
+    let ties: Vec<Tie> = spans.rows.iter().map(Tie::from).collect();
+    let joined = whole_ids(&ties);
+    let whole: FxHashSet<TraceId> = joined.values().copied().collect();
+    for span in &mut spans.rows {
+        if let Some(&id) = joined.get(&span.trace_id) {
+            span.trace_id = id;
+        }
+        span.flags.trace_joined = whole.contains(&span.trace_id);
+    }
+}
+
+/// Whether an id has no left half.
+fn is_half(id: TraceId) -> bool {
+    id == half(id)
+}
+
+/// For each trace that lost the left half of its id the whole one.
+pub(super) fn whole_ids(ties: &[Tie]) -> FxHashMap<TraceId, TraceId> {
+    let mut whole = candidates(ties);
+    if !whole.is_empty() {
+        let joined = joined(ties, &whole);
+        whole.retain(|half, _| joined.contains(half));
+    }
+    whole
+}
+
 /// For each id of 64 bits the one of 128 with that half, where there is one and no more.
-fn whole_ids(rows: &[Span]) -> FxHashMap<TraceId, TraceId> {
-    let is_half = |id: &TraceId| *id == half(*id);
-    if !rows.iter().any(|span| is_half(&span.trace_id)) {
+fn candidates(ties: &[Tie]) -> FxHashMap<TraceId, TraceId> {
+    if !ties.iter().any(|tie| is_half(tie.trace_id)) {
         return FxHashMap::default();
     }
-    let ids: FxHashSet<TraceId> = rows.iter().map(|span| span.trace_id).collect();
+    let ids: FxHashSet<TraceId> = ties.iter().map(|tie| tie.trace_id).collect();
     let mut whole: FxHashMap<TraceId, Option<TraceId>> =
-        ids.iter().copied().filter(is_half).map(|id| (id, None)).collect();
+        ids.iter().copied().filter(|&id| is_half(id)).map(|id| (id, None)).collect();
     let mut ambiguous = Vec::new();
-    for &id in ids.iter().filter(|id| !is_half(id)) {
+    for &id in ids.iter().filter(|&&id| !is_half(id)) {
         if let Some(known) = whole.get_mut(&half(id))
             && known.replace(id).is_some()
         {
@@ -54,21 +95,21 @@ fn whole_ids(rows: &[Span]) -> FxHashMap<TraceId, TraceId> {
 }
 
 /// Those ids of 64 bits whose trace hangs together with that of the whole id.
-fn joined(rows: &[Span], whole: &FxHashMap<TraceId, TraceId>) -> FxHashSet<TraceId> {
+fn joined(ties: &[Tie], whole: &FxHashMap<TraceId, TraceId>) -> FxHashSet<TraceId> {
     // Whether a span has the id, and whether it sends.
     let mut known: FxHashMap<(TraceId, SpanId), bool> = FxHashMap::default();
-    for span in rows.iter().filter(|span| whole.contains_key(&half(span.trace_id))) {
-        *known.entry((span.trace_id, span.span_id)).or_default() |= span.kind.sends();
+    for tie in ties.iter().filter(|tie| whole.contains_key(&half(tie.trace_id))) {
+        *known.entry((tie.trace_id, tie.span_id)).or_default() |= tie.sends;
     }
-    let hangs_together = |span: &&Span| {
-        let own = half(span.trace_id);
+    let hangs_together = |tie: &&Tie| {
+        let own = half(tie.trace_id);
         let Some(&whole) = whole.get(&own) else { return false };
-        let other = if span.trace_id == own { whole } else { own };
-        let names_parent_there = span.parent_span_id.is_some_and(|parent| {
-            !known.contains_key(&(span.trace_id, parent)) && known.contains_key(&(other, parent))
+        let other = if tie.trace_id == own { whole } else { own };
+        let names_parent_there = tie.parent_span_id.is_some_and(|parent| {
+            !known.contains_key(&(tie.trace_id, parent)) && known.contains_key(&(other, parent))
         });
-        let is_sent_there = known.get(&(other, span.span_id)) == Some(&true);
-        names_parent_there || span.flags.may_share_id && is_sent_there
+        let is_sent_there = known.get(&(other, tie.span_id)) == Some(&true);
+        names_parent_there || tie.may_share_id && is_sent_there
     };
-    rows.iter().filter(hangs_together).map(|span| half(span.trace_id)).collect()
+    ties.iter().filter(hangs_together).map(|tie| half(tie.trace_id)).collect()
 }

@@ -52,6 +52,13 @@ impl Harvest {
         Self { collected: only.map(Collected::new), ..Self::default() }
     }
 
+    /// Another record.
+    pub(crate) fn begin_record(&mut self) {
+        if let Some(collected) = &mut self.collected {
+            collected.begin_record();
+        }
+    }
+
     /// What an empty file gives.
     pub(crate) fn of_empty() -> Self {
         let mut harvest = Self::default();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::halved_ids::{Tie, whole_ids};
 use super::{FileFacts, Ingested};
 use crate::span::{Interner, Span, SpanId, Spans, TraceId};
 use crate::tables::ProblemRow;
@@ -93,7 +94,7 @@ impl Inspecting {
     }
 
     /// All that were counted.
-    pub(super) fn finish(mut self) -> Inspection {
+    pub(super) fn finish(self) -> Inspection {
         let together = (self.files.len() > 1).then(|| self.all.counts());
         Inspection { files: self.files, together }
     }
@@ -104,35 +105,38 @@ impl Inspecting {
 struct Counter {
     /// What needs no look at other spans.
     sums: Counts,
-    /// A span's own id, for each.
-    ids: Vec<(TraceId, SpanId)>,
-    /// The parents that are named.
-    parents: Vec<(TraceId, SpanId)>,
+    /// How each span is tied to others.
+    ties: Vec<Tie>,
 }
 
 impl Counter {
     fn add(&mut self, partition: &Spans) {
+        self.ties.extend(partition.rows.iter().map(Tie::from));
         for span in &partition.rows {
-            self.ids.push((span.trace_id, span.span_id));
-            self.parents.extend(span.parent_span_id.map(|parent| (span.trace_id, parent)));
             self.sums.add(span, &partition.strings);
         }
     }
 
     fn merge(&mut self, other: Self) {
         self.sums.merge(other.sums);
-        self.ids.extend(other.ids);
-        self.parents.extend(other.parents);
+        self.ties.extend(other.ties);
     }
 
     /// The counts of all that was added.
-    fn counts(&mut self) -> Counts {
-        self.ids.sort_unstable();
-        let traces = self.ids.chunk_by(|one, next| one.0 == next.0).count() as u64;
-        let of_one_id = self.ids.chunk_by(|one, next| one == next);
+    fn counts(&self) -> Counts {
+        let whole = whole_ids(&self.ties);
+        let trace_of = |tie: &Tie| whole.get(&tie.trace_id).copied().unwrap_or(tie.trace_id);
+        let mut ids: Vec<(TraceId, SpanId)> =
+            self.ties.iter().map(|tie| (trace_of(tie), tie.span_id)).collect();
+        ids.sort_unstable();
+        let traces = ids.chunk_by(|one, next| one.0 == next.0).count() as u64;
+        let of_one_id = ids.chunk_by(|one, next| one == next);
         let duplicates = of_one_id.filter(|records| records.len() > 1).count() as u64;
-        let is_absent = |parent: &&(TraceId, SpanId)| self.ids.binary_search(parent).is_err();
-        let orphans = self.parents.iter().filter(is_absent).count() as u64;
+        let is_orphan = |tie: &&Tie| {
+            let parent = tie.parent_span_id.map(|parent| (trace_of(tie), parent));
+            parent.is_some_and(|parent| ids.binary_search(&parent).is_err())
+        };
+        let orphans = self.ties.iter().filter(is_orphan).count() as u64;
         Counts { traces, orphans, duplicate_span_ids: duplicates, ..self.sums.clone() }
     }
 }

@@ -11,8 +11,8 @@ use super::json::{Json, Shape};
 use super::outline::Outline;
 use super::problems::Code;
 use super::scalar::{self, Id};
-use crate::conventions::Resource;
 use crate::conventions::raw::{Attribute, RawEvent, Status, Value};
+use crate::conventions::{Resource, tells_of_moved_times};
 use crate::span::{Kind, SpanId, TraceId};
 
 /// Under this attribute Jaeger puts warnings where it answers in OTLP.
@@ -21,10 +21,7 @@ const WARNINGS: &str = "@jaeger@warnings";
 /// Whether a value that looks so holds traces of Jaeger's, or is an answer without any.
 pub(crate) fn claims(outline: &Outline<'_>) -> bool {
     let is_answer = || match outline.member("data") {
-        Some(data) => {
-            let is_empty = data.in_array && data.members.is_empty();
-            is_trace(data) || is_empty && outline.has("errors")
-        }
+        Some(data) => is_trace(data) || data.in_array && data.members.is_empty(),
         None => outline.has("data") && outline.has("errors"),
     };
     is_trace(outline) || is_answer()
@@ -125,7 +122,12 @@ fn members<'a>(
                     }
                 }
             }
-            "warnings" => warnings(document, &mut trace.warnings)?,
+            "warnings" => {
+                warnings(document, &mut trace.warnings)?;
+                // One that matters is enough for all spans.
+                trace.warnings.retain(tells_of_moved_times);
+                trace.warnings.truncate(1);
+            }
             _ => document.json.skip()?,
         }
     }

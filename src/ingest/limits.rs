@@ -3,7 +3,10 @@
 use crate::conventions::Conventions;
 
 /// Up to here a compressed stream may expand at any ratio: it is not worth a question.
-const FREE_BYTES: u64 = 64 << 20;
+pub(crate) const FREE_BYTES: u64 = 64 << 20;
+
+/// The same for one of many frames, each of which is compressed by itself.
+pub(crate) const FREE_FRAME_BYTES: u64 = 4 << 20;
 
 /// How much of an input is held, and how far compressed data may expand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,9 +27,9 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// How many bytes may come out of `packed_bytes`.
-    pub(crate) fn unpacked_bytes(self, packed_bytes: u64) -> u64 {
-        packed_bytes.saturating_mul(self.expansion.into()).max(FREE_BYTES)
+    /// How many bytes may come out of `packed_bytes`, of which `free_bytes` at any ratio.
+    pub(crate) fn unpacked_bytes(self, packed_bytes: u64, free_bytes: u64) -> u64 {
+        packed_bytes.saturating_mul(self.expansion.into()).max(free_bytes)
     }
 }
 

@@ -164,7 +164,7 @@ problems! {
         "text that is not UTF-8; what could not be read was replaced",
         "look at the instrumentation that wrote the text";
     /// A convention key whose value does not parse.
-    ValueUnparsed = "value-unparsed", Info,
+    ValueUnparsed = "value-unparsed", Loss,
         "a value does not parse and was ignored",
         "see the key in `dwindle inspect`; a conventions file can give it another unit or grammar";
 }

@@ -27,7 +27,7 @@ pub enum Refusal {
     /// An answer of Tempo's search.
     #[error(
         "an answer of Tempo's search, which holds matched spans without their parents: \
-         get each trace whole by GET /api/traces/TRACE_ID"
+         get each trace whole by GET /api/v2/traces/TRACE_ID"
     )]
     TempoSearch,
     /// A segment of AWS X-Ray, or an answer with some.

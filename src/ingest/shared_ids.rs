@@ -18,6 +18,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::halved_ids::half;
 use super::scalar::hashed_span_id;
 use crate::span::{Interner, Span, SpanId, Spans, Sym, TraceId};
 use crate::units::UnixNanos;
@@ -121,7 +122,8 @@ fn received_call(span: &Span, strings: &Interner) -> Option<CallId> {
 /// The id of the span that received `call`.
 fn own_id(call: SpanId, span: &Span, strings: &Interner) -> SpanId {
     let mut bytes = Vec::with_capacity(128);
-    bytes.extend_from_slice(&span.trace_id.0.to_be_bytes());
+    // Of an id that lost its left half on the way the other is the same.
+    bytes.extend_from_slice(&half(span.trace_id).0.to_be_bytes());
     bytes.extend_from_slice(&call.0.to_be_bytes());
     bytes.extend_from_slice(&span.start.as_nanos().to_be_bytes());
     bytes.extend_from_slice(strings.get(span.service).as_bytes());

@@ -27,6 +27,9 @@ const MAX_TRIES: usize = 16;
 /// A length of four bytes that claims so much is text: no text begins with a byte below a tab's.
 const TEXT_FRAME_BYTES: u32 = 8 << 24;
 
+/// What Zipkin answers where it has no trace.
+const NOTHING_FOUND: &[u8] = b"[]";
+
 /// What is found: a payload, or one that is known and not read.
 type Claim<T> = Result<T, Refusal>;
 
@@ -68,6 +71,9 @@ fn of_start(start: &[u8]) -> Option<Claim<Format>> {
     }
     if let Some(refusal) = magic::refusal(start) {
         return Some(Err(refusal));
+    }
+    if start.trim_ascii() == NOTHING_FOUND {
+        return Some(Ok(unpacked(Framing::Documents, Payload::Zipkin)));
     }
     if let Some((framing, payload)) = json(start) {
         return Some(payload.map(|payload| unpacked(framing, payload)));

@@ -393,9 +393,20 @@ impl<R: Read> Chunks<R> {
                     records.push(Bounds { start, content: start + header, end: start + len });
                     start += len;
                 }
+                Cut::Part { .. } if let Some(len) = self.line_of_lost_quote(rest) => {
+                    records.push(Bounds { start, content: start, end: start + len });
+                    start += len;
+                }
                 cut => return (records, cut),
             }
         }
+    }
+
+    /// The length of the line at the start of the last bytes of the stream, where they are rows of
+    /// cells and a quote in it is never closed: the row is that line, and no other is lost with it.
+    fn line_of_lost_quote(&self, rest: &[u8]) -> Option<usize> {
+        let is_lost = self.stream.ended && self.framing == Framing::QuotedLines;
+        is_lost.then(|| line_len(rest)).flatten().filter(|&len| len <= self.max_record_len)
     }
 
     fn next_chunk(&mut self) -> io::Result<Option<Chunk>> {
@@ -446,7 +457,13 @@ impl<R: Read> Chunks<R> {
 
     /// Goes past the record at the start of the buffer, which claims `len` bytes, and says so.
     fn pass_over(&mut self, len: Option<u64>) -> io::Result<Chunk> {
-        let begun = self.place;
+        let (start, mut begun) = (self.place.byte, self.place);
+        if let Framing::Documents = self.framing {
+            let document = self.stream.buffer.trim_ascii_start();
+            let blank = self.stream.buffer.len() - document.len();
+            begun.byte += blank as u64;
+            begun.line += newlines(self.stream.buffer.get(..blank).unwrap_or_default());
+        }
         let mut passing = Passing::new(self.framing, len);
         let code = loop {
             let buffer = &mut self.stream.buffer;
@@ -466,7 +483,7 @@ impl<R: Read> Chunks<R> {
             }
         };
         self.place.record += 1;
-        let len = self.place.byte - begun.byte;
+        let len = self.place.byte - start;
         let rest = Some(Rest { code, place: begun.place(self.framing), len });
         Ok(Chunk {
             framing: self.framing,

@@ -55,6 +55,8 @@ impl<'a> Tree<'a> {
         let adjusted = spans.iter().any(|span| span.flags.clock_adjusted);
         blind_spots.insert_if(adjusted, BlindSpot::ClockAdjusted);
         blind_spots.insert_if(times_are_rounded(&spans), BlindSpot::TimesRounded);
+        let joined = spans.iter().any(|span| span.flags.trace_joined);
+        blind_spots.insert_if(joined, BlindSpot::TraceJoined);
 
         let mut parents: Vec<Parent> = spans
             .iter()

@@ -128,5 +128,6 @@ pub(super) const fn blind_spot(spot: BlindSpot) -> &'static str {
         BlindSpot::NoDeadline => "no deadline is known",
         BlindSpot::Orphans => "spans whose parent was not traced",
         BlindSpot::TimesRounded => "times rounded on the way; below 1 µs they mean nothing",
+        BlindSpot::TraceJoined => "joined of two traces, one with half the other's id",
     }
 }

@@ -19,6 +19,12 @@ use crate::span::Interner;
 /// The file whose presence says that a folder is whole.
 pub const MANIFEST: &str = "manifest.json";
 
+/// The manifest while the folder is not whole. Its presence says that what is there was ours.
+const UNFINISHED: &str = "manifest.json.partial";
+
+/// What only our manifests hold.
+const WRITER: &str = "dwindle_version";
+
 /// Rows that are handed to a writer at a time, whatever the partitions.
 const WRITE_ROWS: usize = 1 << 16;
 
@@ -49,6 +55,16 @@ pub enum FolderError {
         /// What is wrong.
         error: ReadError,
     },
+    /// A file would be replaced that we did not write.
+    #[error(
+        "{}: is there already, and no manifest beside it says that dwindle wrote it: \
+         name another folder, or remove it",
+        path.display()
+    )]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
     /// The manifest does not say what it should.
     #[error("{}: {message}", path.display())]
     Manifest {
@@ -73,30 +89,32 @@ struct TableWriter {
 }
 
 impl FolderWriter {
-    /// Begins a folder; an earlier manifest in it is removed first.
+    /// Begins a folder; earlier tables of ours in it are removed.
     ///
     /// # Errors
-    /// The folder or a file in it cannot be made.
+    /// The folder or a file in it cannot be made, or is there and not ours.
     pub fn create(dir: &Path, format: Format) -> Result<Self, FolderError> {
         let at = |path: &Path| {
             let path = path.to_owned();
             move |error| FolderError::Io { path, error }
         };
         fs::create_dir_all(dir).map_err(at(dir))?;
-        let manifest = dir.join(MANIFEST);
-        match fs::remove_file(&manifest) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(at(&manifest)(error));
-            }
-            _ => {}
-        }
+        let (manifest, unfinished) = (dir.join(MANIFEST), dir.join(UNFINISHED));
+        let present = |path: &PathBuf| path.symlink_metadata().is_ok();
+        let mut stale: Vec<PathBuf> = vec![manifest.clone()];
         for table in TABLES {
-            for &other in Format::ALL.iter().filter(|&&other| other != format) {
-                let stale = dir.join(format!("{}.{}", table.name, other.name()));
-                if stale.exists() {
-                    fs::remove_file(&stale).map_err(at(&stale))?;
-                }
-            }
+            let of_format = |format: &Format| dir.join(format!("{}.{}", table.name, format.name()));
+            stale.extend(Format::ALL.iter().map(of_format));
+        }
+        stale.retain(present);
+        if let Some(path) = stale.first().filter(|_| !is_ours(&manifest) && !is_ours(&unfinished)) {
+            return Err(FolderError::Foreign { path: path.clone() });
+        }
+        let marker = serde_json::json!({ WRITER: null, "schema_version": SCHEMA_VERSION });
+        fs::write(&unfinished, marker.to_string()).map_err(at(&unfinished))?;
+        // The manifest goes first: without it no folder is whole.
+        for path in &stale {
+            fs::remove_file(path).map_err(at(path))?;
         }
         let open = |table: &Table| {
             let whole = dir.join(format!("{}.{}", table.name, format.name()));
@@ -148,7 +166,7 @@ impl FolderWriter {
         for table in self.tables {
             table.finish()?;
         }
-        let (partial, whole) = (self.dir.join("manifest.json.partial"), self.dir.join(MANIFEST));
+        let (partial, whole) = (self.dir.join(UNFINISHED), self.dir.join(MANIFEST));
         let mut text = serde_json::to_string_pretty(manifest).map_err(|error| {
             FolderError::Manifest { path: whole.clone(), message: error.to_string() }
         })?;
@@ -182,6 +200,13 @@ impl TableWriter {
         self.writer.finish().map_err(|error| FolderError::Format { path: path.clone(), error })?;
         fs::rename(&self.partial, &path).map_err(|error| FolderError::Io { path, error })
     }
+}
+
+/// Whether the file is a manifest of ours.
+fn is_ours(manifest: &Path) -> bool {
+    let text = fs::read_to_string(manifest).unwrap_or_default();
+    let value: Option<serde_json::Value> = serde_json::from_str(&text).ok();
+    value.is_some_and(|value| value.get(WRITER).is_some())
 }
 
 /// A whole analyze folder.

@@ -11,6 +11,9 @@ const MAX_RATIO: u64 = 255;
 /// What a page may claim beyond that, for those that hold next to nothing.
 const SLACK_BYTES: u64 = 1 << 16;
 
+/// Structs within the header of a page: statistics within one of data.
+const MAX_DEPTH: usize = 8;
+
 /// The encodings of texts that begin with how many there are: lengths apart from the texts, and
 /// texts that share their beginnings.
 const DELTA_TEXTS: [i64; 2] = [6, 7];
@@ -98,8 +101,8 @@ impl Page {
                     let len = thrift.varint()?;
                     thrift.skip(usize::try_from(len).ok()?)?;
                 }
-                12 => path.push(0),
-                // No header of a page holds lists.
+                12 if path.len() < MAX_DEPTH => path.push(0),
+                // No header of a page holds lists, or structs any deeper.
                 _ => return None,
             }
         }

@@ -218,6 +218,8 @@ names! {
         Orphans = "orphans",
         /// Times went through a floating-point number: differences below 1 µs mean nothing.
         TimesRounded = "times_rounded",
+        /// Some of its spans had lost the left half of the trace's id and were joined with the rest.
+        TraceJoined = "trace_joined",
     }
 }
 

@@ -66,3 +66,25 @@ fn deadlines_belong_to_analyze_and_are_refused_for_a_folder() {
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("dwindle analyze"), "{}", ran.err);
 }
+
+#[test]
+fn files_that_analyze_did_not_write_are_neither_removed_nor_replaced() {
+    let dir = scratch("foreign-files");
+    let out = dir.to_str().unwrap();
+    for (name, text) in [("requests.csv", "mine"), ("manifest.json", "{\"my\": 1}")] {
+        let path = dir.join(name);
+        fs::write(&path, text).unwrap();
+        let ran = run(&["analyze", MANY, "--out", out]);
+        assert_eq!(ran.code, 2);
+        assert!(ran.err.contains(name) && ran.err.contains("another folder"), "{}", ran.err);
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        fs::remove_file(path).unwrap();
+    }
+    assert_eq!(fs::read_dir(&dir).unwrap().count(), 0, "nothing was left behind");
+    assert_eq!(run(&["analyze", MANY, "--out", out, "--format", "csv"]).code, 0);
+    assert_eq!(run(&["analyze", MANY, "--out", out]).code, 0, "our own tables are replaced");
+    assert!(!dir.join("requests.csv").exists());
+    // As a run leaves it that was killed before it was done.
+    fs::rename(dir.join("manifest.json"), dir.join("manifest.json.partial")).unwrap();
+    assert_eq!(run(&["analyze", MANY, "--out", out]).code, 0);
+}

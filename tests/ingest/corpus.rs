@@ -127,7 +127,7 @@ fn published_answers_of_tempo_count_equal_and_its_search_is_refused_by_name() {
             }
             Err(error) => {
                 assert!(file.contains("search"), "{file}: {error}");
-                assert!(error.to_string().contains("GET /api/traces/"), "{error}");
+                assert!(error.to_string().contains("GET /api/v2/traces/"), "{error}");
             }
         }
     }

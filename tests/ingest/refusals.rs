@@ -38,7 +38,7 @@ fn a_refusal_says_what_to_do() {
         ("clickhouse-csv.csv", "CSVWithNames"),
         ("flat-spans.jsonl", "docs/span-json.md"),
         ("search-answer.json", "OTLP"),
-        ("tempo-search.json", "GET /api/traces/TRACE_ID"),
+        ("tempo-search.json", "GET /api/v2/traces/TRACE_ID"),
         ("x-ray-segment.json", "collector"),
     ] {
         let refused = try_read(&[&fixture(&format!("refused/{file}"))]).unwrap_err().to_string();

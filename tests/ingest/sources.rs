@@ -41,6 +41,37 @@ fn a_pattern_names_the_files_that_match() {
 }
 
 #[test]
+fn links_to_folders_are_followed_and_lead_round_in_no_circles() {
+    let folder = Folder::new();
+    let far = Folder::new();
+    far.write("x.json", line(2, 1));
+    folder.write("in/a.json", line(1, 0));
+    for (to, link) in [(far.path(""), "in/far"), (folder.path("in"), "in/round")] {
+        std::os::unix::fs::symlink(to, folder.path(link)).unwrap();
+    }
+    std::os::unix::fs::symlink(folder.path("in"), folder.path("in/again")).unwrap();
+    let root = folder.path("in");
+    for input in [root.clone(), format!("{root}/**/*.json"), folder.path("*/**/*.json")] {
+        let read = read(&[&input]);
+        assert_eq!(names(&read), [format!("{root}/a.json"), format!("{root}/far/x.json")]);
+    }
+    std::os::unix::fs::symlink("nowhere", folder.path("in/dangling")).unwrap();
+    assert!(try_read(&[&root]).unwrap_err().to_string().contains("in/dangling"));
+}
+
+#[test]
+fn an_answer_without_traces_is_one_beside_others() {
+    let folder = Folder::new();
+    folder.write("a.json", line(1, 0));
+    folder.write("zipkin.json", "[]\n");
+    folder.write("jaeger.json", "{\"data\": [], \"total\": 0, \"errors\": null}");
+    folder.write("jaeger-old.json", "{\"data\": []}");
+    let read = read(&[&folder.path("")]);
+    assert_eq!(read.files.iter().map(|file| file.spans_read).sum::<u64>(), 1);
+    assert!(problems(&read).is_empty(), "{:?}", problems(&read));
+}
+
+#[test]
 fn a_file_named_twice_is_read_once() {
     let folder = Folder::new();
     let file = folder.write("a.json", line(1, 0));

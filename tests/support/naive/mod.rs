@@ -165,6 +165,9 @@ impl<'a> Trace<'a> {
         {
             self.blind_spots.insert("times_rounded");
         }
+        if kept.iter().any(|span| span.flags.trace_joined) {
+            self.blind_spots.insert("trace_joined");
+        }
         self.nodes = kept.iter().map(|span| node(spans, span)).collect();
     }
 
