@@ -9,10 +9,7 @@ use dwindle::conventions::Conventions;
 use dwindle::distributions::Summary;
 use dwindle::ingest::{Compression, Ingested, ingest_stream};
 use dwindle::reconstruct::Policy;
-use dwindle::tables::folder::{Folder, MANIFEST};
-use dwindle::tables::format::Format;
-use dwindle::tables::{RequestRow, Row, SCHEMA_VERSION, Tables};
-use invariants::{check_counts, check_requests};
+use invariants::{check_counts, check_requests, read_requests};
 use libfuzzer_sys::Corpus;
 
 #[path = "../../tests/support/invariants.rs"]
@@ -79,28 +76,15 @@ pub fn use_conventions(bytes: &[u8]) -> Corpus {
     Corpus::Keep
 }
 
-/// Reads a table of requests as `dwindle report` does. Parquet tells itself, and so does JSON.
+/// Reads a table of requests, and sums it up.
 pub fn read_tables(bytes: &[u8]) -> Corpus {
     static DIR: LazyLock<PathBuf> = LazyLock::new(|| {
         LazyLock::force(&CONVENTIONS);
         let dir = std::env::temp_dir().join(format!("dwindle-fuzz-{}", std::process::id()));
         fs::create_dir_all(&dir).expect("a temporary folder");
-        let manifest = serde_json::json!({ "schema_version": SCHEMA_VERSION });
-        fs::write(dir.join(MANIFEST), manifest.to_string()).expect("a temporary file");
         dir
     });
-    let format = match bytes {
-        [b'P', ..] => Format::Parquet,
-        [b'{', ..] => Format::Ndjson,
-        _ => Format::Csv,
-    };
-    let path = DIR.join(format!("{}.{}", RequestRow::TABLE.name, format.name()));
-    fs::write(&path, bytes).expect("a temporary file");
-    let (folder, _) = Folder::open::<serde_json::Value>(&DIR).expect("a whole folder");
-    let mut tables = Tables::default();
-    let read = folder.read_all(&mut tables.requests, &mut tables.strings);
-    fs::remove_file(&path).expect("a temporary file");
-    if read.is_ok() {
+    if let Ok(tables) = read_requests(&DIR, bytes) {
         Summary::default().add(&tables);
     }
     Corpus::Keep

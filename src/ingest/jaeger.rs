@@ -18,10 +18,18 @@ use crate::span::{Kind, SpanId, TraceId};
 /// Under this attribute Jaeger puts warnings where it answers in OTLP.
 const WARNINGS: &str = "@jaeger@warnings";
 
+/// What an answer of its API holds.
+const ANSWER_KEYS: [&str; 5] = ["data", "total", "limit", "offset", "errors"];
+
 /// Whether a value that looks so holds traces of Jaeger's, or is an answer without any.
 pub(crate) fn claims(outline: &Outline<'_>) -> bool {
+    let has_only_answer_keys =
+        || outline.members.iter().all(|(key, _)| ANSWER_KEYS.contains(&key.as_ref()));
     let is_answer = || match outline.member("data") {
-        Some(data) => is_trace(data) || data.in_array && data.members.is_empty(),
+        Some(data) => {
+            let is_empty = data.in_array && data.members.is_empty();
+            is_trace(data) || is_empty && has_only_answer_keys()
+        }
         None => outline.has("data") && outline.has("errors"),
     };
     is_trace(outline) || is_answer()

@@ -8,6 +8,7 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
+use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 use parquet::file::reader::ChunkReader;
 
 use super::format::{FormatError, VERSION_KEY};
@@ -22,6 +23,10 @@ const READ_ROWS: usize = 1 << 12;
 /// How many values in all columns a byte of the file may stand for: every span has an id and times
 /// of its own, which take some bytes however well the rest is compressed.
 const MAX_VALUES_PER_BYTE: u64 = 64;
+
+/// The widest values of a fixed width. Ids have 8, 16 or 32 bytes; the library makes room for many
+/// rows of what the file says.
+const MAX_FIXED_BYTES: i32 = 1 << 12;
 
 /// Whether a stream that starts so is a Parquet file.
 pub fn is_parquet(start: &[u8]) -> bool {
@@ -62,8 +67,11 @@ impl ParquetFile {
     /// says how many there are, and a few damaged bytes would take all memory there is.
     pub fn has_delta_texts(&self, wanted: impl Fn(&str) -> bool) -> bool {
         let mask = self.mask(wanted);
+        let has_some = |group: &RowGroupMetaData| {
+            self.pages(group, &mask).flatten().any(|(page, _)| page.holds_delta_texts)
+        };
         // What is damaged so that its pages cannot be found is told when it is read.
-        guarded(|| Ok(self.has_page(&mask, |page, _| page.holds_delta_texts()))).unwrap_or(false)
+        guarded(|| Ok(self.groups().iter().any(has_some))).unwrap_or(false)
     }
 
     /// Its rows, of the columns that `wanted` affirms.
@@ -72,11 +80,46 @@ impl ParquetFile {
         wanted: impl Fn(&str) -> bool,
     ) -> Result<impl Iterator<Item = Result<RecordBatch, FormatError>>, FormatError> {
         let mask = self.mask(wanted);
-        if guarded(|| Ok(self.claims_too_much(&mask)))? {
-            return Err(damaged());
-        }
-        let builder = self.builder.with_projection(mask).with_batch_size(READ_ROWS);
-        guarded_batches(builder)
+        let sound = guarded(|| Ok(self.count_sound(&mask)))?;
+        let fault = (sound < self.groups().len()).then(|| Err(damaged()));
+        let builder = self.builder.with_row_groups((0..sound).collect());
+        let batches = guarded_batches(builder.with_projection(mask).with_batch_size(READ_ROWS))?;
+        Ok(batches.chain(fault))
+    }
+
+    /// How many groups of rows there are before the first in which a page of the columns in `mask`
+    /// is damaged, claims more than its bytes can hold, or more values than the file can.
+    fn count_sound(&self, mask: &ProjectionMask) -> usize {
+        let mut values_left = MAX_VALUES_PER_BYTE.saturating_mul(self.bytes.len() as u64);
+        let mut is_sound = |page: Option<(Page, Compression)>| {
+            let Some((page, compression)) = page else { return false };
+            let left = values_left.checked_sub(page.claimed_values);
+            values_left = left.unwrap_or(0);
+            left.is_some() && !page.claims_too_much(compression)
+        };
+        let is_narrow =
+            |chunk: &ColumnChunkMetaData| chunk.column_descr().type_length() <= MAX_FIXED_BYTES;
+        let groups = self.groups().iter();
+        groups
+            .take_while(|group| group.columns().iter().all(is_narrow))
+            .take_while(|group| self.pages(group, mask).all(&mut is_sound))
+            .count()
+    }
+
+    fn groups(&self) -> &[RowGroupMetaData] {
+        self.builder.metadata().row_groups()
+    }
+
+    /// The pages of a group of rows in the columns of `mask`; `None` for those that are damaged.
+    fn pages(
+        &self,
+        group: &RowGroupMetaData,
+        mask: &ProjectionMask,
+    ) -> impl Iterator<Item = Option<(Page, Compression)>> {
+        let chunks = group.columns().iter().enumerate();
+        chunks.filter(|(place, _)| mask.leaf_included(*place)).flat_map(|(_, chunk)| {
+            pages(&self.bytes, chunk).map(|page| Some((page?, chunk.compression())))
+        })
     }
 
     /// The columns that `wanted` affirms, with all that is within them.
@@ -85,30 +128,6 @@ impl ParquetFile {
         let roots: Vec<usize> =
             names.filter(|(_, name)| wanted(name)).map(|(place, _)| place).collect();
         ProjectionMask::roots(self.builder.parquet_schema(), roots)
-    }
-
-    /// Whether the pages in the columns of `mask` claim more than their bytes can hold, or more
-    /// values than the file can.
-    fn claims_too_much(&self, mask: &ProjectionMask) -> bool {
-        let mut values_left = MAX_VALUES_PER_BYTE.saturating_mul(self.bytes.len() as u64);
-        self.has_page(mask, |page, compression| {
-            let left = values_left.checked_sub(page.claimed_values);
-            values_left = left.unwrap_or(0);
-            left.is_none() || page.claims_too_much(compression)
-        })
-    }
-
-    /// Whether there is a page in the columns of `mask` of which `is_so` holds.
-    fn has_page(
-        &self,
-        mask: &ProjectionMask,
-        mut is_so: impl FnMut(&Page, Compression) -> bool,
-    ) -> bool {
-        let groups = self.builder.metadata().row_groups().iter();
-        let chunks = groups.flat_map(|group| group.columns().iter().enumerate());
-        chunks.filter(|(place, _)| mask.leaf_included(*place)).any(|(_, chunk)| {
-            pages(&self.bytes, chunk).any(|page| is_so(&page, chunk.compression()))
-        })
     }
 }
 

@@ -16,7 +16,13 @@ const MAX_DEPTH: usize = 8;
 
 /// The encodings of texts that begin with how many there are: lengths apart from the texts, and
 /// texts that share their beginnings.
-const DELTA_TEXTS: [i64; 2] = [6, 7];
+const DELTA_TEXTS: [u64; 2] = [6, 7];
+
+/// Thrift's number for integers of 32 bits.
+const INTEGER: u8 = 5;
+
+/// Thrift's number for structs.
+const STRUCT: u8 = 12;
 
 /// The header of a page, as far as it matters here.
 #[derive(Clone, Copy, Debug)]
@@ -27,25 +33,33 @@ pub(super) struct Page {
     compressed_len: u64,
     /// How many values it claims to hold, nulls among them.
     pub claimed_values: u64,
-    /// How its values are encoded, by Parquet's number.
-    encoding: Option<i64>,
+    /// Whether its texts begin with how many there are, for all of which the library makes room.
+    pub holds_delta_texts: bool,
     /// Its own length.
     len: usize,
 }
 
-/// The pages of `chunk`, which is part of the file `bytes`, up to the first that is damaged.
-pub(super) fn pages(bytes: &[u8], chunk: &ColumnChunkMetaData) -> impl Iterator<Item = Page> {
+/// The pages of `chunk`, which is part of the file `bytes`; `None` for one that is damaged, which
+/// is the last.
+pub(super) fn pages(
+    bytes: &[u8],
+    chunk: &ColumnChunkMetaData,
+) -> impl Iterator<Item = Option<Page>> {
     let (start, len) = chunk.byte_range();
     let start = usize::try_from(start).unwrap_or(usize::MAX);
     let len = usize::try_from(len).unwrap_or(usize::MAX);
     let mut rest = bytes.get(start..).unwrap_or_default();
     rest = rest.get(..len).unwrap_or(rest);
     std::iter::from_fn(move || {
-        let page = Page::read(rest)?;
-        let next = usize::try_from(page.compressed_len).ok();
-        let next = next.and_then(|len| page.len.checked_add(len));
-        rest = next.and_then(|next| rest.get(next..)).unwrap_or_default();
-        Some(page)
+        if rest.is_empty() {
+            return None;
+        }
+        let page = Page::read(rest).and_then(|page| {
+            let next = page.len.checked_add(usize::try_from(page.compressed_len).ok()?)?;
+            Some((page, rest.get(next..)?))
+        });
+        rest = page.map_or(&[], |(_, behind)| behind);
+        Some(page.map(|(page, _)| page))
     })
 }
 
@@ -58,22 +72,18 @@ impl Page {
         fills_room && self.compressed_len.saturating_mul(MAX_RATIO) + SLACK_BYTES < self.claimed_len
     }
 
-    /// Whether it holds texts that begin with how many there are, for all of which the library
-    /// makes room.
-    pub(super) fn holds_delta_texts(&self) -> bool {
-        self.encoding.is_some_and(|encoding| DELTA_TEXTS.contains(&encoding))
-    }
-
-    /// Reads the header at the start of `bytes`: a struct in Thrift's compact protocol.
+    /// Reads the header at the start of `bytes`, a struct in Thrift's compact protocol. Fields of
+    /// other types than they should be are damage: the library would read them all the same.
     fn read(bytes: &[u8]) -> Option<Self> {
         let mut thrift = Thrift { bytes, at: 0 };
         let (mut claimed_len, mut compressed_len) = (None, None);
-        let (mut claimed_values, mut encoding) = (None, None);
+        let (mut claimed_values, mut holds_delta_texts) = (0, false);
         // The field last read of each struct that is not at its end.
         let mut path = vec![0_i64];
         while let Some(id) = path.last_mut() {
             let field = thrift.byte()?;
-            if field == 0 {
+            let kind = field & 0xf;
+            if kind == 0 {
                 path.pop();
                 continue;
             }
@@ -81,18 +91,25 @@ impl Page {
                 0 => thrift.integer()?,
                 step => id.checked_add(i64::from(step))?,
             };
-            match field & 0xf {
+            let expected = match path.as_slice() {
+                [1..=4] | [5, 1..=4] | [7, 1 | 2] | [8, 1..=6] => INTEGER,
+                [5..=8] => STRUCT,
+                _ => kind,
+            };
+            match kind {
+                _ if kind != expected => return None,
                 // A truth is told by its type.
                 1 | 2 => {}
                 3 => thrift.skip(1)?,
                 4..=6 => {
                     let value = thrift.integer()?;
+                    let size = i32::try_from(value).ok().and_then(|size| u64::try_from(size).ok());
                     match path.as_slice() {
-                        [2] => claimed_len = Some(value),
-                        [3] => compressed_len = Some(value),
+                        [2] => claimed_len = Some(size?),
+                        [3] => compressed_len = Some(size?),
                         // Of data in both versions, and of a dictionary.
-                        [5 | 7 | 8, 1] => claimed_values = Some(value),
-                        [5, 2] | [8, 4] => encoding = Some(value),
+                        [5 | 7 | 8, 1] => claimed_values = size?.max(claimed_values),
+                        [5, 2] | [8, 4] => holds_delta_texts |= DELTA_TEXTS.contains(&size?),
                         _ => {}
                     }
                 }
@@ -101,17 +118,16 @@ impl Page {
                     let len = thrift.varint()?;
                     thrift.skip(usize::try_from(len).ok()?)?;
                 }
-                12 if path.len() < MAX_DEPTH => path.push(0),
+                STRUCT if path.len() < MAX_DEPTH => path.push(0),
                 // No header of a page holds lists, or structs any deeper.
                 _ => return None,
             }
         }
-        let count = |value: Option<i64>| u64::try_from(value?).ok();
         Some(Self {
-            claimed_len: count(claimed_len)?,
-            compressed_len: count(compressed_len)?,
-            claimed_values: count(claimed_values).unwrap_or(0),
-            encoding,
+            claimed_len: claimed_len?,
+            compressed_len: compressed_len?,
+            claimed_values,
+            holds_delta_texts,
             len: thrift.at,
         })
     }

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use dwindle::contract::Contract;
 use dwindle::reconstruct::Policy;
 
-use super::support::{conventions, everything, fixture, problems, try_read};
-use crate::support::invariants::check_requests;
+use super::support::{Folder, conventions, everything, fixture, problems, try_read};
+use crate::support::invariants::{check_requests, read_requests};
 
 /// The files of the targets that `wanted` affirms, sorted.
 fn files(wanted: impl Fn(&str) -> bool) -> Vec<PathBuf> {
@@ -51,5 +51,16 @@ fn contracts_and_conventions_that_a_fuzzer_found_are_read_or_refused() {
     }
     for text in texts("conventions") {
         drop(conventions().clone().with_file("conventions.toml", &text));
+    }
+}
+
+#[test]
+fn tables_that_a_fuzzer_found_are_read_or_refused() {
+    let folder = Folder::new();
+    for path in files(|target| target == "tables") {
+        let bytes = fs::read(&path).unwrap();
+        let is_seed = path.file_stem().unwrap() == "requests";
+        let read = read_requests(folder.path("").as_ref(), &bytes);
+        assert!(read.is_ok() || !is_seed, "{}", path.display());
     }
 }

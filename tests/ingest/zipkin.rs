@@ -179,7 +179,7 @@ fn a_trace_that_lost_half_its_id_is_whole_again_where_its_spans_hang_together() 
         [
             "1111111111111111000000000000cccc one of two 1 [no_deadline]",
             "2222222222222222000000000000cccc other of two 1 [no_deadline]",
-            "463ac35c9f6413ad48485a3953bb6124 root 4 [no_deadline trace_joined]",
+            "463ac35c9f6413ad48485a3953bb6124 root 4 [no_deadline,trace_joined]",
             "aaaaaaaaaaaaaaaa0000000000000bbb of its own 1 [no_deadline]",
             "bbb also of its own 1 [no_deadline]",
             "cccc of either 1 [no_deadline]",

@@ -1,9 +1,14 @@
 //! What holds for whatever was read. Shared by the tests and the fuzz targets.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
 
 use dwindle::ingest::Ingested;
 use dwindle::reconstruct::{Policy, reconstruct};
+use dwindle::tables::folder::{Folder, FolderError, MANIFEST};
+use dwindle::tables::format::Format;
+use dwindle::tables::{RequestRow, Row, SCHEMA_VERSION, Tables};
 use dwindle::units::Nanos;
 
 /// Checks that no record vanished: read = admitted + rejected, and what was admitted is kept.
@@ -45,4 +50,27 @@ pub fn check_requests(read: &Ingested, policy: &Policy) {
             }
         }
     }
+}
+
+/// Reads a table of requests as `dwindle report` does, by way of the folder `dir`. Parquet tells
+/// itself, and so does JSON.
+pub fn read_requests(dir: &Path, bytes: &[u8]) -> Result<Tables, FolderError> {
+    let format = match bytes {
+        [b'P', ..] => Format::Parquet,
+        [b'{', ..] => Format::Ndjson,
+        _ => Format::Csv,
+    };
+    let written = |path: &Path, bytes: &[u8]| {
+        fs::write(path, bytes).map_err(|error| FolderError::Io { path: path.to_owned(), error })
+    };
+    let manifest = format!("{{\"schema_version\": {SCHEMA_VERSION}}}");
+    written(&dir.join(MANIFEST), manifest.as_bytes())?;
+    let path = dir.join(format!("{}.{}", RequestRow::TABLE.name, format.name()));
+    written(&path, bytes)?;
+    let (folder, _) = Folder::open::<serde_json::Value>(dir)?;
+    let mut tables = Tables::default();
+    let read = folder.read_all(&mut tables.requests, &mut tables.strings);
+    // The next table may be of another format, and there must be one alone.
+    fs::remove_file(&path).map_err(|error| FolderError::Io { path, error })?;
+    read.map(|()| tables)
 }
