@@ -27,7 +27,8 @@ pub(super) struct Args {
     #[command(flatten)]
     rules: Rules,
 
-    /// The folder to write; made if absent, earlier tables in it are replaced
+    /// The folder to write; made if absent. Earlier tables that dwindle wrote there are replaced,
+    /// other files of their names never
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
 
