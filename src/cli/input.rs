@@ -157,9 +157,12 @@ struct Deadline {
 impl Deadline {
     fn parse(text: &str) -> Result<Self, String> {
         let (pattern, duration) = match text.rsplit_once('=') {
-            Some((pattern, duration)) => (Some(pattern), duration),
+            Some((pattern, duration)) => (Some(pattern.trim()), duration.trim()),
             None => (None, text),
         };
+        if pattern == Some("") {
+            return Err("before `=` stands the name of a root span, or a pattern of it".to_owned());
+        }
         let deadline = Nanos::parse(duration).map_err(|error| error.to_string())?;
         if deadline == Nanos::ZERO {
             return Err("a deadline of nothing cannot be met".to_owned());

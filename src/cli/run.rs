@@ -56,7 +56,10 @@ pub(super) fn run(
     }
     drop(progress);
     for contract in policy.contracts.iter().filter(|contract| !matched.contains(&contract.name)) {
-        output::note(&format!("warning: {} matches no request's root span", contract.name));
+        let pattern = contract.matches.operation.as_ref();
+        let pattern = pattern.map_or_else(String::new, |glob| format!(" ('{}')", glob.as_str()));
+        let name = &contract.name;
+        output::note(&format!("warning: {name}{pattern} matches the name of no root span"));
     }
     Ok(Run { ingested, facts })
 }

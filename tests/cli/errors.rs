@@ -34,6 +34,7 @@ fn a_bad_flag_is_named_with_what_was_expected() {
     refused(&run(&["report", CASE, "--deadline", "soon"]), &["--deadline", "800ms"]);
     refused(&run(&["report", CASE, "--deadline", "GET *=1x"]), &["--deadline", "1x"]);
     refused(&run(&["report", CASE, "--deadline", "[=1s"]), &["--deadline", "pattern"]);
+    refused(&run(&["report", CASE, "--deadline", "=1s"]), &["--deadline", "name of a root span"]);
     refused(&run(&["report", CASE, "--format", "pdf"]), &["--format", "pdf", "markdown"]);
     refused(&run(&["report", CASE, "--tolerance", "-1ms"]), &["--tolerance"]);
     refused(&run(&["report", CASE, "--threads", "0"]), &["--threads"]);
