@@ -13,6 +13,7 @@ use parquet::file::reader::ChunkReader;
 
 use super::format::{FormatError, VERSION_KEY};
 use super::pages::{Page, pages};
+use super::thrift::is_sound_at_end;
 
 /// What a Parquet file starts with, and ends with.
 const MAGIC: &[u8] = b"PAR1";
@@ -44,6 +45,9 @@ impl ParquetFile {
     pub fn open(bytes: &[u8]) -> Result<Self, FormatError> {
         // What types the writer had in mind does not matter: those of Parquet itself are few.
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+        if !is_sound_at_end(bytes) {
+            return Err(damaged());
+        }
         let bytes = Bytes::copy_from_slice(bytes);
         guarded(|| {
             let builder =

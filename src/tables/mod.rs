@@ -8,6 +8,7 @@ pub mod format;
 mod pages;
 mod rows;
 mod schema;
+mod thrift;
 
 pub use cell::Cell;
 pub use rows::{

@@ -5,21 +5,17 @@
 use parquet::basic::Compression;
 use parquet::file::metadata::ColumnChunkMetaData;
 
+use super::thrift::{PAGE, Thrift};
+
 /// The most bytes that one can become by compressions of [`Page::claims_too_much`]; LZ4's record.
 const MAX_RATIO: u64 = 255;
 
 /// What a page may claim beyond that, for those that hold next to nothing.
 const SLACK_BYTES: u64 = 1 << 16;
 
-/// Structs within the header of a page: statistics within one of data.
-const MAX_DEPTH: usize = 8;
-
 /// The encodings of texts that begin with how many there are: lengths apart from the texts, and
 /// texts that share their beginnings.
 const DELTA_TEXTS: [u64; 2] = [6, 7];
-
-/// Thrift's number for integers of 32 bits.
-const INTEGER: u8 = 5;
 
 /// Thrift's number for structs.
 const STRUCT: u8 = 12;
@@ -72,10 +68,11 @@ impl Page {
         fills_room && self.compressed_len.saturating_mul(MAX_RATIO) + SLACK_BYTES < self.claimed_len
     }
 
-    /// Reads the header at the start of `bytes`, a struct in Thrift's compact protocol. Fields of
-    /// other types than they should be are damage: the library would read them all the same.
+    /// Reads the header at the start of `bytes`.
     fn read(bytes: &[u8]) -> Option<Self> {
         let mut thrift = Thrift { bytes, at: 0 };
+        thrift.check(PAGE, 0)?;
+        thrift.at = 0;
         let (mut claimed_len, mut compressed_len) = (None, None);
         let (mut claimed_values, mut holds_delta_texts) = (0, false);
         // The field last read of each struct that is not at its end.
@@ -91,13 +88,7 @@ impl Page {
                 0 => thrift.integer()?,
                 step => id.checked_add(i64::from(step))?,
             };
-            let expected = match path.as_slice() {
-                [1..=4] | [5, 1..=4] | [7, 1 | 2] | [8, 1..=6] => INTEGER,
-                [5..=8] => STRUCT,
-                _ => kind,
-            };
             match kind {
-                _ if kind != expected => return None,
                 // A truth is told by its type.
                 1 | 2 => {}
                 3 => thrift.skip(1)?,
@@ -118,8 +109,7 @@ impl Page {
                     let len = thrift.varint()?;
                     thrift.skip(usize::try_from(len).ok()?)?;
                 }
-                STRUCT if path.len() < MAX_DEPTH => path.push(0),
-                // No header of a page holds lists, or structs any deeper.
+                STRUCT => path.push(0),
                 _ => return None,
             }
         }
@@ -130,42 +120,5 @@ impl Page {
             holds_delta_texts,
             len: thrift.at,
         })
-    }
-}
-
-/// The values of a struct, one after another.
-struct Thrift<'a> {
-    bytes: &'a [u8],
-    at: usize,
-}
-
-impl Thrift<'_> {
-    fn byte(&mut self) -> Option<u8> {
-        let byte = self.bytes.get(self.at).copied()?;
-        self.at += 1;
-        Some(byte)
-    }
-
-    fn skip(&mut self, len: usize) -> Option<()> {
-        self.at = self.at.checked_add(len).filter(|&at| at <= self.bytes.len())?;
-        Some(())
-    }
-
-    fn varint(&mut self) -> Option<u64> {
-        let mut value = 0;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
-            value |= u64::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                return Some(value);
-            }
-        }
-        None
-    }
-
-    /// A signed integer, of which the sign is the last bit.
-    fn integer(&mut self) -> Option<i64> {
-        let value = self.varint()?;
-        Some((value >> 1).cast_signed() ^ -(value & 1).cast_signed())
     }
 }

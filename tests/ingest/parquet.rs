@@ -304,3 +304,10 @@ fn a_parquet_file_damaged_within_gives_what_comes_before() {
     let read = read(&[&folder.write("damaged.parquet", damaged)]);
     assert_eq!(problems(&read), ["record-damaged 1 @0:-:0"]);
 }
+
+#[test]
+fn a_list_of_values_that_take_no_bytes_is_damage_and_not_counted_to_its_end() {
+    // The library would pass over two thousand million truths, again and again.
+    let path = fixture("fuzz/clickhouse_parquet/list-of-truths.parquet");
+    assert_eq!(refusal(&path), Refusal::ParquetDamaged);
+}
