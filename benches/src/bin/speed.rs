@@ -2,6 +2,8 @@
 //! inputs and runs this. All is measured in one run, in turns, each pinned to its cores; the medians
 //! of five are told.
 
+#![expect(clippy::disallowed_methods, reason = "time is what is measured here")]
+
 use std::error::Error;
 use std::fs;
 use std::hint::black_box;
