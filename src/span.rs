@@ -3,6 +3,7 @@
 
 use std::cmp::Ordering;
 use std::fmt;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
@@ -53,45 +54,103 @@ impl fmt::Display for SpanId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Sym(u32);
 
-/// The strings of one partition, each kept once.
+/// Strings, each kept once. Those of `base` are shared with others.
 #[derive(Clone, Debug, Default)]
 pub struct Interner {
-    numbers: FxHashMap<Box<str>, Sym>,
-    strings: Vec<Box<str>>,
+    base: Option<Arc<Interner>>,
+    numbers: FxHashMap<Arc<str>, Sym>,
+    strings: Vec<Arc<str>>,
+    /// How many bytes of text there are, but for those of `base`.
+    text_bytes: usize,
 }
 
 impl Interner {
+    /// What a string takes beside its text: two pointers with lengths, its counts and its number.
+    const BYTES_A_STRING: usize = 64;
+
+    /// No strings yet but those of `base`, whose numbers stay.
+    pub fn extending(base: Arc<Self>) -> Self {
+        Self { base: Some(base), ..Self::default() }
+    }
+
+    /// How many strings `base` has.
+    fn base_len(&self) -> usize {
+        self.base.as_ref().map_or(0, |base| base.len())
+    }
+
+    /// How many strings there are.
+    pub fn len(&self) -> usize {
+        self.base_len() + self.strings.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// About how much memory they take, but for those of `base`.
+    pub(crate) const fn bytes(&self) -> usize {
+        self.text_bytes + self.strings.len() * Self::BYTES_A_STRING
+    }
+
+    fn find(&self, text: &str) -> Option<Sym> {
+        let known = self.base.as_ref().and_then(|base| base.find(text));
+        known.or_else(|| self.numbers.get(text).copied())
+    }
+
     /// The number of `text`, new or known.
     pub fn intern(&mut self, text: &str) -> Sym {
-        if let Some(&sym) = self.numbers.get(text) {
+        if let Some(sym) = self.find(text) {
             return sym;
         }
         // More than 2^32 distinct strings do not fit in memory before they overflow this.
-        let sym = Sym(u32::try_from(self.strings.len()).unwrap_or(u32::MAX));
-        self.strings.push(text.into());
-        self.numbers.insert(text.into(), sym);
+        let sym = Sym(u32::try_from(self.len()).unwrap_or(u32::MAX));
+        let text: Arc<str> = text.into();
+        self.text_bytes += text.len();
+        self.strings.push(Arc::clone(&text));
+        self.numbers.insert(text, sym);
         sym
     }
 
     /// The string behind `sym`; empty for a number of another interner.
     pub fn get(&self, sym: Sym) -> &str {
-        self.strings.get(sym.0 as usize).map_or("", |text| text)
+        let number = sym.0 as usize;
+        match (number.checked_sub(self.base_len()), &self.base) {
+            (Some(number), _) => self.strings.get(number).map_or("", |text| text),
+            (None, Some(base)) => base.get(sym),
+            (None, None) => "",
+        }
+    }
+
+    /// The number that each string of `other`, by its number there, has here.
+    pub(crate) fn extend_by(&mut self, other: &Self) -> Vec<Sym> {
+        let mut numbers = other.base.as_ref().map_or_else(Vec::new, |base| self.extend_by(base));
+        numbers.extend(other.strings.iter().map(|text| self.intern(text)));
+        numbers
     }
 }
 
-/// What a span says it is. INTERNAL and unset are one: SEMANTICS never tells them apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
-    /// Work inside a service, or a span whose exporter set no kind.
-    Internal,
-    /// The callee's half of a call.
-    Server,
-    /// The caller's half of a call.
-    Client,
-    /// The sending of a message.
-    Producer,
-    /// The receiving or processing of a message.
-    Consumer,
+impl Sym {
+    /// It, by the numbers of another interner, as [`Interner::extend_by`] gives them.
+    pub(crate) fn renumbered(self, numbers: &[Self]) -> Self {
+        numbers.get(self.0 as usize).copied().unwrap_or(self)
+    }
+}
+
+names! {
+    /// What a span says it is. INTERNAL and unset are one: SEMANTICS never tells them apart.
+    pub enum Kind {
+        /// Work inside a service, or a span whose exporter set no kind.
+        Internal = "internal",
+        /// The callee's half of a call.
+        Server = "server",
+        /// The caller's half of a call.
+        Client = "client",
+        /// The sending of a message.
+        Producer = "producer",
+        /// The receiving or processing of a message.
+        Consumer = "consumer",
+    }
 }
 
 impl Kind {

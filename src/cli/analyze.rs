@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::exit;
 use super::input::{Inputs, Rules, one_of};
 use super::manifest::Manifest;
+use super::memory::MemoryFlag;
 use super::output::{self, Fatal};
 use super::run;
 use crate::distributions::Summary;
@@ -27,6 +28,9 @@ pub(super) struct Args {
     #[command(flatten)]
     rules: Rules,
 
+    #[command(flatten)]
+    memory: MemoryFlag,
+
     /// The folder to write; made if absent. Earlier tables that dwindle wrote there are replaced,
     /// other files of their names never
     #[arg(long, value_name = "DIR")]
@@ -43,13 +47,16 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     let policy = args.rules.policy()?;
     let mut folder: Option<FolderWriter> = None;
     let mut summary = Summary::default();
-    let run = run::run(&args.inputs, &policy, |tables| {
+    let run = run::run(&args.inputs, &policy, &args.memory, |group| {
         // The folder is made once there is something to write: not for a file that is missing.
         if folder.is_none() {
             folder = Some(FolderWriter::create(&args.out, args.format)?);
         }
-        summary.add(&tables);
-        folder.as_mut().map_or(Ok(()), |folder| folder.write(&tables)).map_err(Fatal::from)
+        for tables in &group {
+            summary.add(tables);
+            folder.as_mut().map_or(Ok(()), |folder| folder.write(tables))?;
+        }
+        Ok(())
     })?;
     let mut folder = match folder {
         Some(folder) => folder,

@@ -7,6 +7,7 @@ mod extract;
 mod input;
 mod inspect;
 mod manifest;
+mod memory;
 mod output;
 mod progress;
 mod report;

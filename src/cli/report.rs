@@ -5,6 +5,7 @@ use std::path::Path;
 use super::exit;
 use super::input::{Inputs, Rules, one_of};
 use super::manifest::Manifest;
+use super::memory::MemoryFlag;
 use super::output::{self, Color, Fatal};
 use super::run;
 use crate::distributions::Summary;
@@ -30,6 +31,9 @@ pub(super) struct Args {
 
     #[command(flatten)]
     rules: Rules,
+
+    #[command(flatten)]
+    memory: MemoryFlag,
 
     /// How to print it
     #[arg(long, value_name = "FORMAT", default_value = "terminal", value_parser = one_of(Format::ALL, Format::name))]
@@ -64,7 +68,8 @@ fn from_folder(dir: &Path, args: &Args, summary: &mut Summary) -> Result<RunFact
             "{dir_name} is an analyze folder: report it alone, or give the traces it was made of"
         )));
     }
-    if let Some(flag) = args.rules.first_given().or_else(|| args.inputs.first_given()) {
+    let given = args.rules.first_given().or_else(|| args.inputs.first_given());
+    if let Some(flag) = given.or_else(|| args.memory.first_given()) {
         return Err(Fatal::Usage(format!(
             "{flag} counts when traces are analyzed; {dir_name} was analyzed already: give it to \
              dwindle analyze"
@@ -80,8 +85,10 @@ fn from_folder(dir: &Path, args: &Args, summary: &mut Summary) -> Result<RunFact
 
 fn from_traces(args: &Args, summary: &mut Summary) -> Result<RunFacts, Fatal> {
     let policy = args.rules.policy()?;
-    let run = run::run(&args.inputs, &policy, |tables| {
-        summary.add(&tables);
+    let run = run::run(&args.inputs, &policy, &args.memory, |group| {
+        for tables in &group {
+            summary.add(tables);
+        }
         Ok(())
     })?;
     let strings = &run.ingested.problem_strings;

@@ -1,8 +1,9 @@
 //! One trace with its spans as they were written, beside what was understood of them.
 
+use super::scatter::together;
 use super::{
-    FileFacts, IngestError, Ingested, Progress, Reading, Settings, finish, halved_ids, read_files,
-    scalar, shared_ids,
+    FileFacts, IngestError, Ingested, Progress, Reading, Settings, halved_ids, put_together,
+    read_files, scalar, shared_ids,
 };
 use crate::conventions::Resource;
 use crate::conventions::raw::{Attribute, RawSpan, owned};
@@ -46,15 +47,15 @@ pub fn excerpt<'c>(
     trace: TraceId,
     progress: &dyn Progress,
 ) -> Result<Excerpt, IngestError> {
-    let reading = Reading { settings: settings.into(), progress, only: Some(trace) };
+    let reading =
+        Reading { settings: settings.into(), progress, only: Some(trace), gathering: None };
     let mut read = read_files(inputs, &reading)?;
     let collected = read.iter_mut().flat_map(|file| std::mem::take(&mut file.collected));
     let written: Vec<WrittenSpan> = collected.flat_map(|collected| collected.spans).collect();
-    let Ingested { partitions, files, problems, .. } = finish(read);
+    let Ingested { partitions, files, problems, .. } = put_together(read);
     // One trace lies in one partition, and there the spans stand in the order in which the workers
     // found them, as those written do.
-    let mut partitions = partitions.into_iter();
-    let mut spans = partitions.find(|spans| !spans.rows.is_empty()).unwrap_or_default();
+    let mut spans = together(partitions);
     halved_ids::join(&mut spans);
     shared_ids::split(&mut spans);
     let Spans { strings, rows } = spans;

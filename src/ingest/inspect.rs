@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::halved_ids::{Tie, whole_ids};
+use super::scatter::{Scattered, together};
 use super::{FileFacts, Ingested};
 use crate::span::{Interner, Span, SpanId, Spans, TraceId};
 use crate::tables::ProblemRow;
@@ -81,12 +82,10 @@ pub(super) struct Inspecting {
 
 impl Inspecting {
     /// Counts the only file of `ingested`.
-    pub(super) fn add(&mut self, ingested: Ingested) {
+    pub(super) fn add(&mut self, ingested: Ingested<Vec<Scattered>>) {
         let Ok([facts]) = <[FileFacts; 1]>::try_from(ingested.files) else { return };
         let mut counter = Counter::default();
-        for partition in &ingested.partitions {
-            counter.add(partition);
-        }
+        counter.add(&together(ingested.partitions));
         let counts = counter.counts();
         self.all.merge(counter);
         let Ingested { problems, problem_strings, .. } = ingested;

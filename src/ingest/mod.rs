@@ -14,6 +14,7 @@ mod document;
 mod excerpt;
 mod flat;
 mod format;
+mod gather;
 mod halved_ids;
 mod harvest;
 mod inspect;
@@ -32,15 +33,15 @@ mod shared_ids;
 mod sniff;
 mod source;
 mod span_json;
+mod spill;
 mod stream;
 mod zipkin;
 mod zipkin_v1;
 
 use std::io::{self, Read};
+use std::path::PathBuf;
 
-use rayon::iter::{
-    IntoParallelRefIterator, IntoParallelRefMutIterator, ParallelBridge, ParallelIterator,
-};
+use rayon::iter::{IntoParallelRefIterator, ParallelBridge, ParallelIterator};
 
 use crate::conventions::Seen;
 use crate::span::{Interner, Spans, TraceId};
@@ -50,6 +51,8 @@ pub use compression::Compression;
 use excerpt::Collected;
 pub use excerpt::{Excerpt, WrittenSpan, excerpt, parse_trace_id};
 use format::{Format, WHAT_WE_READ};
+use gather::Gathering;
+pub use gather::{Memory, Partitions};
 use harvest::{Found, Harvest};
 use inspect::Inspecting;
 pub use inspect::{Counts, Evidence, FileInspection, Inspection};
@@ -126,6 +129,18 @@ pub enum IngestError {
         /// What it is, and what to do.
         why: Refusal,
     },
+    /// Spans that memory does not hold cannot be kept on disk either.
+    #[error(
+        "{}: cannot hold the spans that are beyond --memory: {error}; free some space there, name \
+         another folder by TMPDIR, or raise --memory",
+        folder.display()
+    )]
+    Spill {
+        /// The folder for temporary files.
+        folder: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
     /// A compressed file cannot be decompressed at all.
     #[error("{file}: looks like {} but cannot be decompressed: {help}", compression.name())]
     NotDecompressed {
@@ -161,11 +176,11 @@ pub struct FileFacts {
     pub seen: Seen,
 }
 
-/// All that was read.
+/// All that was read; `P` are the partitions.
 #[derive(Debug)]
-pub struct Ingested {
+pub struct Ingested<P = Vec<Spans>> {
     /// The spans; whole traces, and the partitions in the order of the traces within them.
-    pub partitions: Vec<Spans>,
+    pub partitions: P,
     /// The files, by path.
     pub files: Vec<FileFacts>,
     /// Trouble, by file and code.
@@ -176,14 +191,37 @@ pub struct Ingested {
     pub seen: Seen,
 }
 
-/// Reads all that `inputs` name: files, folders, patterns, or `-` for standard input.
+impl<P> Ingested<P> {
+    /// The same with other partitions, and those that it had.
+    pub fn replace<Q>(self, partitions: Q) -> (P, Ingested<Q>) {
+        let Self { partitions: before, files, problems, problem_strings, seen } = self;
+        (before, Ingested { partitions, files, problems, problem_strings, seen })
+    }
+}
+
+/// Reads all that `inputs` name: files, folders, patterns, or `-` for standard input. Spans that
+/// `memory` does not hold go to disk.
+pub fn scatter<'c>(
+    inputs: &[String],
+    settings: impl Into<Settings<'c>>,
+    memory: &Memory,
+    progress: &dyn Progress,
+) -> Result<Ingested<Partitions>, IngestError> {
+    let gathering = Gathering::new(memory);
+    let settings = settings.into();
+    let reading = Reading { settings, progress, only: None, gathering: Some(&gathering) };
+    let read = read_files(inputs, &reading)?;
+    let partitions = gathering.finish()?;
+    Ok(put_together(read).replace(partitions).1)
+}
+
+/// Reads all that `inputs` name into memory.
 pub fn ingest<'c>(
     inputs: &[String],
     settings: impl Into<Settings<'c>>,
     progress: &dyn Progress,
 ) -> Result<Ingested, IngestError> {
-    let reading = Reading { settings: settings.into(), progress, only: None };
-    Ok(whole_traces(read_files(inputs, &reading)?))
+    whole(scatter(inputs, settings, &Memory::unlimited(), progress)?)
 }
 
 /// Reads one stream as if it were a file called `name`.
@@ -193,20 +231,27 @@ pub fn ingest_stream<'c>(
     settings: impl Into<Settings<'c>>,
     progress: &dyn Progress,
 ) -> Result<Ingested, IngestError> {
-    let reading = Reading { settings: settings.into(), progress, only: None };
+    let memory = Memory::unlimited();
+    let gathering = Gathering::new(&memory);
+    let settings = settings.into();
+    let reading = Reading { settings, progress, only: None, gathering: Some(&gathering) };
     let file = read_stream(name, source, &reading)?;
     refuse_nothing([&file.facts].into_iter())?;
-    Ok(whole_traces(vec![file]))
+    let partitions = gathering.finish()?;
+    whole(put_together(vec![file]).replace(partitions).1)
 }
 
-/// Puts together what the files hold, and what belongs together in each trace.
-fn whole_traces(files: Vec<FileRead>) -> Ingested {
-    let mut ingested = finish(files);
-    ingested.partitions.par_iter_mut().for_each(|spans| {
-        halved_ids::join(spans);
-        shared_ids::split(spans);
-    });
-    ingested
+/// All partitions at once.
+fn whole(scattered: Ingested<Partitions>) -> Result<Ingested, IngestError> {
+    let (mut partitions, ingested) = scattered.replace(());
+    let mut all = Vec::new();
+    loop {
+        let group = partitions.next_group()?;
+        if group.is_empty() {
+            return Ok(ingested.replace(all).1);
+        }
+        all.extend(group);
+    }
 }
 
 /// Counts what the files that `inputs` name hold, one after another and together.
@@ -215,11 +260,11 @@ pub fn inspect<'c>(
     settings: impl Into<Settings<'c>>,
     progress: &dyn Progress,
 ) -> Result<Inspection, IngestError> {
-    let reading = Reading { settings: settings.into(), progress, only: None };
+    let reading = Reading { settings: settings.into(), progress, only: None, gathering: None };
     let mut inspecting = Inspecting::default();
     for input in begin(inputs, progress)? {
         let file = read_file(&input, &reading)?;
-        inspecting.add(finish(vec![file]));
+        inspecting.add(put_together(vec![file]));
     }
     let inspection = inspecting.finish();
     refuse_nothing(inspection.files.iter().map(|file| &file.facts))?;
@@ -232,6 +277,8 @@ struct Reading<'r> {
     progress: &'r dyn Progress,
     /// The one trace that is wanted; `None` for all.
     only: Option<TraceId>,
+    /// Where the spans of all files go; where there is none, they stay with their file.
+    gathering: Option<&'r Gathering<'r>>,
 }
 
 /// Reads all files that `inputs` name, by path.
@@ -302,20 +349,20 @@ impl FileRead {
     }
 }
 
-/// Puts together what the files hold.
-fn finish(read: Vec<FileRead>) -> Ingested {
+/// Puts together what the files hold, with the spans that stayed with them.
+fn put_together(read: Vec<FileRead>) -> Ingested<Vec<Scattered>> {
     let mut files = Vec::with_capacity(read.len());
     let mut seen = Seen::default();
     let mut problems = Vec::new();
     let mut problem_strings = Interner::default();
-    let mut spans = Vec::new();
+    let mut partitions = Vec::new();
     for file in read {
         problems.extend(file.ledger.rows(&file.facts.path, &mut problem_strings));
         seen.merge(file.facts.seen.clone());
         files.push(file.facts);
-        spans.extend(file.spans);
+        partitions.extend(file.spans);
     }
-    Ingested { partitions: scatter::gather(spans), files, problems, problem_strings, seen }
+    Ingested { partitions, files, problems, problem_strings, seen }
 }
 
 /// Reads one file.
@@ -342,7 +389,7 @@ fn read_stream(
         .transpose()
         .map_err(|why| IngestError::Refused { file: file(), why })?;
     let harvests = match format {
-        Some(format) => read_chunks(stream, format, reading).map_err(failed)?,
+        Some(format) => read_chunks(stream, format, reading, failed)?,
         None if let Some(code) = stream.broken() => {
             let help = code.help();
             return Err(IngestError::NotDecompressed { file: file(), compression, help });
@@ -359,15 +406,27 @@ fn read_chunks(
     stream: Stream<impl Read + Send>,
     format: Format,
     reading: &Reading<'_>,
-) -> io::Result<Vec<Harvest>> {
+    failed: impl Fn(io::Error) -> IngestError + Sync,
+) -> Result<Vec<Harvest>, IngestError> {
     stream
         .chunks(format.framing, reading.settings.limits)
         .par_bridge()
         .try_fold(
             || Harvest::new(reading.only),
             |mut harvest, chunk: io::Result<Chunk>| {
+                let chunk = chunk.map_err(&failed)?;
                 let before = harvest.found.read;
-                read_chunk(&chunk?, format, reading.settings, &mut harvest);
+                match reading.gathering {
+                    None => read_chunk(&chunk, format, reading.settings, &mut harvest),
+                    Some(gathering) => {
+                        harvest.spans = gathering.take();
+                        let bytes_before = harvest.spans.bytes();
+                        read_chunk(&chunk, format, reading.settings, &mut harvest);
+                        let scattered = std::mem::take(&mut harvest.spans);
+                        drop(chunk);
+                        gathering.give_back(scattered, bytes_before)?;
+                    }
+                }
                 reading.progress.spans(harvest.found.read - before);
                 Ok(harvest)
             },

@@ -219,6 +219,7 @@ macro_rules! name_cell {
 name_cell!(
     crate::span::Outcome,
     crate::span::GrantKind,
+    crate::span::Kind,
     super::rows::AttemptKind,
     super::rows::Blame,
     super::rows::Category,

@@ -8,6 +8,7 @@ pub mod format;
 mod pages;
 mod rows;
 mod schema;
+pub mod spans;
 mod thrift;
 
 pub use cell::Cell;

@@ -12,7 +12,12 @@ const MANY: &str = "fixtures/cases/random-60.json";
 const SHOP: &str = "fixtures/shop";
 
 /// The bytes of every file that an analyze of `inputs` writes.
-fn tables(name: &str, inputs: &[&str], flags: &[&str], format: &str) -> BTreeMap<String, Vec<u8>> {
+pub(super) fn tables(
+    name: &str,
+    inputs: &[&str],
+    flags: &[&str],
+    format: &str,
+) -> BTreeMap<String, Vec<u8>> {
     let dir = scratch(name);
     let out = dir.to_str().unwrap();
     let args = [&["analyze", "--out", out, "--format", format], flags, inputs].concat();

@@ -4,3 +4,5 @@ mod determinism;
 mod errors;
 mod folder;
 mod help;
+mod killed;
+mod memory;

@@ -23,13 +23,25 @@ use prost::Message;
 use serde::de::IgnoredAny;
 
 const USAGE: &str = "\
-usage: speed ratios DWINDLE SMALL LARGE OUT   all ratios; SMALL and LARGE as `generate` writes them
-       speed skim FOLDER                      seconds to skim its JSON lines in memory
-       speed decode FOLDER                    seconds to decode its protobuf frames in memory
-       speed stages FOLDER OUT                seconds of each stage of an analysis";
+usage: speed ratios DWINDLE SMALL LARGE VARIED OUT
+                                       all ratios; the folders as `generate` writes them: LARGE holds
+                                       ten times as many spans as SMALL, VARIED as many as LARGE,
+                                       with 100,000 names
+       speed memory DWINDLE ONE TEN OUT
+                                       peak memory under a limit, of 1 and 10 GB of JSON, and
+                                       whether the tables are those of a run without one
+       speed skim FOLDER               seconds to skim its JSON lines in memory
+       speed decode FOLDER             seconds to decode its protobuf frames in memory
+       speed stages FOLDER OUT         seconds of each stage of an analysis";
 
 /// How often each is measured.
 const ROUNDS: usize = 5;
+
+/// More than any input takes here.
+const UNLIMITED: &str = "1TiB";
+
+/// What an analysis is to get by with.
+const LIMIT: &str = "1GiB";
 
 /// How often the memory of a running analysis is looked at.
 const LOOK: Duration = Duration::from_millis(10);
@@ -40,7 +52,10 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let done = match args.as_slice() {
-        ["ratios", dwindle, small, large, out] => ratios(dwindle, small, large, out),
+        ["ratios", dwindle, small, large, varied, out] => {
+            ratios(dwindle, [small, large, varied], out)
+        }
+        ["memory", dwindle, one, ten, out] => memory(dwindle, one, ten, out),
         ["skim", folder] => skim(folder).map(|seconds| println!("{seconds}")),
         ["decode", folder] => decode(folder).map(|seconds| println!("{seconds}")),
         ["stages", folder, out] => stages(folder, out),
@@ -144,10 +159,10 @@ impl Measured {
     }
 }
 
-fn ratios(dwindle: &str, small: &str, large: &str, out: &str) -> Outcome<()> {
+fn ratios(dwindle: &str, [small, large, varied]: [&str; 3], out: &str) -> Outcome<()> {
     let analysis = |input: String, cores: &'static str| -> Box<dyn Fn() -> Outcome<f64>> {
         let (dwindle, out) = (dwindle.to_owned(), out.to_owned());
-        Box::new(move || Ok(analyze(&dwindle, &input, &out, cores)?.0))
+        Box::new(move || Ok(analyze(&dwindle, &input, &out, cores, UNLIMITED)?.seconds))
     };
     let this = std::env::current_exe()?;
     let reference = |verb: &'static str, input: String| -> Box<dyn Fn() -> Outcome<f64>> {
@@ -164,6 +179,7 @@ fn ratios(dwindle: &str, small: &str, large: &str, out: &str) -> Outcome<()> {
         ("analyze protobuf", analysis(format!("{small}/proto"), "0")),
         ("analyze 10 x JSON", analysis(format!("{large}/json"), "0")),
         ("analyze 10 x JSON, two cores", analysis(format!("{large}/json"), "0,1")),
+        ("analyze 10 x JSON, 100,000 names", analysis(format!("{varied}/json"), "0")),
     ]
     .into_iter()
     .map(|(name, run)| Measured { name, run, seconds: Vec::new() })
@@ -175,7 +191,7 @@ fn ratios(dwindle: &str, small: &str, large: &str, out: &str) -> Outcome<()> {
     }
     for measured in &all {
         let each: Vec<String> = measured.seconds.iter().map(|s| format!("{s:.3}")).collect();
-        println!("{:<30} {:8.3} s   of {}", measured.name, measured.median(), each.join(" "));
+        println!("{:<34} {:8.3} s   of {}", measured.name, measured.median(), each.join(" "));
     }
     let of = |at: usize| all.get(at).map_or(f64::NAN, Measured::median);
     println!();
@@ -183,8 +199,22 @@ fn ratios(dwindle: &str, small: &str, large: &str, out: &str) -> Outcome<()> {
     println!("(b) protobuf: analyze / prost        {:6.2}   at most 0.8", of(3) / of(2));
     println!("(c) two cores / one                  {:6.2}   at most 0.58", of(5) / of(4));
     println!("(d) 10 x the spans / 1 x             {:6.2}   at most 10.5", of(4) / of(1));
-    let (_, peak_kib) = analyze(dwindle, &format!("{large}/json"), out, "0,1")?;
-    println!("(e) peak memory of 10 x JSON         {:6} MiB", peak_kib / 1024);
+    println!("    100,000 names / 72               {:6.2}   at most 1.5", of(6) / of(4));
+    Ok(())
+}
+
+fn memory(dwindle: &str, one: &str, ten: &str, out: &str) -> Outcome<()> {
+    let limited = format!("{out}/limited");
+    for (name, input) in [("1 GB", one), ("10 GB", ten)] {
+        let ran = analyze(dwindle, &format!("{input}/json"), &limited, "0,1", LIMIT)?;
+        let (peak, seconds) = (ran.peak_kib / 1024, ran.seconds);
+        println!("(e) {name} under {LIMIT}: peak {peak} MiB, {seconds:.1} s   at most 1331 MiB");
+    }
+    let unlimited = format!("{out}/unlimited");
+    let ran = analyze(dwindle, &format!("{ten}/json"), &unlimited, "0,1", UNLIMITED)?;
+    println!("    10 GB without: peak {} MiB, {:.1} s", ran.peak_kib / 1024, ran.seconds);
+    let same = contents(&limited)? == contents(&unlimited)?;
+    println!("    tables the same to the byte: {}", if same { "yes" } else { "NO" });
     Ok(())
 }
 
@@ -195,13 +225,19 @@ fn pinned(cores: &str, program: &Path) -> Command {
     command
 }
 
-/// Seconds and the peak memory in KiB of an analysis.
-fn analyze(dwindle: &str, input: &str, out: &str, cores: &str) -> Outcome<(f64, u64)> {
+/// What an analysis took.
+struct Ran {
+    seconds: f64,
+    peak_kib: u64,
+}
+
+/// Runs an analysis on some cores.
+fn analyze(dwindle: &str, input: &str, out: &str, cores: &str, memory: &str) -> Outcome<Ran> {
     let threads = cores.split(',').count().to_string();
     let begun = Instant::now();
     let mut child = pinned(cores, Path::new(dwindle))
         .args(["analyze", input, "--out", out, "--format", "parquet", "--quiet"])
-        .args(["--threads", &threads])
+        .args(["--threads", &threads, "--memory", memory])
         .spawn()?;
     let mut peak_kib = 0;
     loop {
@@ -212,7 +248,7 @@ fn analyze(dwindle: &str, input: &str, out: &str, cores: &str) -> Outcome<(f64, 
         if let Some(status) = child.try_wait()? {
             let seconds = begun.elapsed().as_secs_f64();
             return if status.success() {
-                Ok((seconds, peak_kib))
+                Ok(Ran { seconds, peak_kib })
             } else {
                 Err(format!("{dwindle}: {status}").into())
             };

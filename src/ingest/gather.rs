@@ -1,0 +1,229 @@
+//! Puts together what the workers have scattered, a few partitions at a time: from memory, or from
+//! disk where memory does not hold all.
+
+use std::collections::VecDeque;
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+
+use super::scatter::{PARTITIONS, Range, Scattered, add, with_one_interner};
+use super::spill::{Spill, packed};
+use super::{IngestError, halved_ids, shared_ids};
+use crate::span::{Interner, Span, Spans, Sym};
+
+/// How much memory spans may take, and where those go that it does not hold.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    /// What all of a run may take; spans get a part of it.
+    pub bytes: u64,
+    /// A folder for temporary files.
+    pub folder: PathBuf,
+}
+
+impl Memory {
+    /// As much as there is.
+    pub fn unlimited() -> Self {
+        Self { bytes: u64::MAX, folder: PathBuf::new() }
+    }
+
+    /// What spans may take while files are read: the rest is for what is being read, and for what
+    /// growing columns have in reserve.
+    const fn held_bytes(&self) -> u64 {
+        self.bytes / 4
+    }
+
+    /// What the spans of the partitions that are rebuilt at a time may take: their tables take as
+    /// much again.
+    const fn group_bytes(&self) -> u64 {
+        self.bytes / 16
+    }
+
+    fn failed(&self, error: io::Error) -> IngestError {
+        IngestError::Spill { folder: self.folder.clone(), error }
+    }
+}
+
+/// Where workers put what they scatter.
+#[derive(Debug)]
+pub(super) struct Gathering<'m> {
+    memory: &'m Memory,
+    held: Mutex<Held>,
+    spill: Mutex<Option<Spill>>,
+}
+
+/// What memory holds.
+#[derive(Debug, Default)]
+struct Held {
+    /// What no worker is adding to.
+    idle: Vec<Scattered>,
+    /// How much all took when they were last given back.
+    bytes: usize,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<'m> Gathering<'m> {
+    /// Nothing yet.
+    pub(super) const fn new(memory: &'m Memory) -> Self {
+        let held = Held { idle: Vec::new(), bytes: 0 };
+        Self { memory, held: Mutex::new(held), spill: Mutex::new(None) }
+    }
+
+    /// Something to scatter into. It has to be given back.
+    pub(super) fn take(&self) -> Scattered {
+        locked(&self.held).idle.pop().unwrap_or_default()
+    }
+
+    /// Takes back what was `bytes` large when it was taken; to disk, if memory is used up.
+    pub(super) fn give_back(
+        &self,
+        scattered: Scattered,
+        bytes_before: usize,
+    ) -> Result<(), IngestError> {
+        let bytes = scattered.bytes();
+        let mut held = locked(&self.held);
+        held.bytes = held.bytes + bytes - bytes_before;
+        if held.bytes as u64 <= self.memory.held_bytes() {
+            held.idle.push(scattered);
+            return Ok(());
+        }
+        held.bytes -= bytes;
+        drop(held);
+        self.spill(scattered)
+    }
+
+    fn spill(&self, scattered: Scattered) -> Result<(), IngestError> {
+        let add = || {
+            let packed = packed(scattered)?;
+            let mut spill = locked(&self.spill);
+            if spill.is_none() {
+                *spill = Some(Spill::new(&self.memory.folder)?);
+            }
+            spill.as_mut().map_or(Ok(()), |spill| spill.add(packed))
+        };
+        add().map_err(|error| self.memory.failed(error))
+    }
+
+    /// The partitions, now that all is read.
+    pub(super) fn finish(self) -> Result<Partitions, IngestError> {
+        let idle = std::mem::take(&mut locked(&self.held).idle);
+        if locked(&self.spill).is_none() {
+            return Ok(Partitions::in_memory(idle, self.memory.clone()));
+        }
+        idle.into_par_iter().try_for_each(|scattered| self.spill(scattered))?;
+        let spill = self.spill.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(spill.map_or_else(
+            || Partitions::in_memory(Vec::new(), self.memory.clone()),
+            |spill| Partitions::on_disk(spill, self.memory.clone()),
+        ))
+    }
+}
+
+/// The partitions of all that was read: whole traces, in the order of the traces.
+#[derive(Debug)]
+pub struct Partitions {
+    memory: Memory,
+    /// Those that are left.
+    parts: VecDeque<Part>,
+    spill: Option<Spill>,
+    /// All strings of what is in memory.
+    strings: Arc<Interner>,
+}
+
+/// A partition, or a part of one.
+#[derive(Debug)]
+enum Part {
+    /// What each worker found of it.
+    InMemory(Vec<(Arc<[Sym]>, Vec<Span>)>),
+    /// Those of a partition's traces that are in a range; how many spans at most.
+    OnDisk { partition: usize, range: Range, spans: u64 },
+}
+
+impl Part {
+    fn bytes(&self) -> u64 {
+        let spans = match self {
+            Self::InMemory(workers) => workers.iter().map(|(_, rows)| rows.len() as u64).sum(),
+            Self::OnDisk { spans, .. } => *spans,
+        };
+        spans * SPAN_BYTES
+    }
+}
+
+/// What a span takes in memory.
+const SPAN_BYTES: u64 = size_of::<Span>() as u64;
+
+/// Partitions for each thread at a time: all cores are busy, and spans go as tables come.
+const PARTS_A_THREAD: usize = 16;
+
+impl Partitions {
+    fn in_memory(workers: Vec<Scattered>, memory: Memory) -> Self {
+        let (strings, workers) = with_one_interner(workers);
+        let mut parts: Vec<_> = std::iter::repeat_with(Vec::new).take(PARTITIONS).collect();
+        for (numbers, partitions) in workers {
+            let partitions = parts.iter_mut().zip(partitions);
+            for (part, rows) in partitions.filter(|(_, rows)| !rows.is_empty()) {
+                part.push((Arc::clone(&numbers), rows));
+            }
+        }
+        let parts = parts.into_iter().filter(|part| !part.is_empty()).map(Part::InMemory);
+        Self { memory, parts: parts.collect(), spill: None, strings: Arc::new(strings) }
+    }
+
+    fn on_disk(spill: Spill, memory: Memory) -> Self {
+        let threads = rayon::current_num_threads() as u64;
+        let part_spans = (memory.group_bytes() / threads / SPAN_BYTES).max(1);
+        let mut parts = VecDeque::new();
+        for (partition, spans) in spill.spans().enumerate().filter(|&(_, spans)| 0 < spans) {
+            let cut = spans.div_ceil(part_spans);
+            let ranges = Range::of_partition(partition).cut(cut);
+            parts.extend(ranges.map(|range| Part::OnDisk {
+                partition,
+                range,
+                spans: spans.min(part_spans),
+            }));
+        }
+        Self { memory, parts, spill: Some(spill), strings: Arc::default() }
+    }
+
+    /// The next partitions, as many as are to be in memory at a time; none at the end. Some may be
+    /// empty.
+    pub fn next_group(&mut self) -> Result<Vec<Spans>, IngestError> {
+        let mut bytes = 0;
+        let at_most = PARTS_A_THREAD * rayon::current_num_threads();
+        let fits = |(at, part): &(usize, &Part)| {
+            bytes += part.bytes();
+            *at == 0 || *at < at_most && bytes <= self.memory.group_bytes()
+        };
+        let count = self.parts.iter().enumerate().take_while(fits).count();
+        let group: Vec<Part> = self.parts.drain(..count).collect();
+        group.into_par_iter().map(|part| self.load(part)).collect()
+    }
+
+    fn load(&self, part: Part) -> Result<Spans, IngestError> {
+        let mut spans = match (part, &self.spill) {
+            (Part::InMemory(workers), _) => self.merge(workers),
+            (Part::OnDisk { partition, range, .. }, Some(spill)) => {
+                let loaded = spill.load(partition, range);
+                let Spans { strings, rows } = loaded.map_err(|error| self.memory.failed(error))?;
+                // Tables extend the strings without a copy of them.
+                Spans { strings: Interner::extending(Arc::new(strings)), rows }
+            }
+            (Part::OnDisk { .. }, None) => Spans::default(),
+        };
+        halved_ids::join(&mut spans);
+        shared_ids::split(&mut spans);
+        Ok(spans)
+    }
+
+    fn merge(&self, workers: Vec<(Arc<[Sym]>, Vec<Span>)>) -> Spans {
+        let mut rows = Vec::new();
+        for (numbers, more) in workers {
+            add(&mut rows, more, &numbers);
+        }
+        Spans { strings: Interner::extending(Arc::clone(&self.strings)), rows }
+    }
+}
