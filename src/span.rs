@@ -3,6 +3,7 @@
 
 use std::cmp::Ordering;
 use std::fmt;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -52,7 +53,7 @@ impl fmt::Display for SpanId {
 
 /// A string of an [`Interner`]. Compare for equality only: numbers depend on the order of input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Sym(u32);
+pub struct Sym(NonZeroU32);
 
 /// Strings, each kept once. Those of `base` are shared with others.
 #[derive(Clone, Debug, Default)]
@@ -103,8 +104,7 @@ impl Interner {
         if let Some(sym) = self.find(text) {
             return sym;
         }
-        // More than 2^32 distinct strings do not fit in memory before they overflow this.
-        let sym = Sym(u32::try_from(self.len()).unwrap_or(u32::MAX));
+        let sym = Sym::of_place(self.len());
         let text: Arc<str> = text.into();
         self.text_bytes += text.len();
         self.strings.push(Arc::clone(&text));
@@ -114,9 +114,8 @@ impl Interner {
 
     /// The string behind `sym`; empty for a number of another interner.
     pub fn get(&self, sym: Sym) -> &str {
-        let number = sym.0 as usize;
-        match (number.checked_sub(self.base_len()), &self.base) {
-            (Some(number), _) => self.strings.get(number).map_or("", |text| text),
+        match (sym.place().checked_sub(self.base_len()), &self.base) {
+            (Some(place), _) => self.strings.get(place).map_or("", |text| text),
             (None, Some(base)) => base.get(sym),
             (None, None) => "",
         }
@@ -131,9 +130,23 @@ impl Interner {
 }
 
 impl Sym {
+    /// The number of the string at a place: from 1, so that none needs no room of its own.
+    fn of_place(place: usize) -> Self {
+        // More than 2^32 distinct strings do not fit in memory before they overflow this.
+        Self(
+            u32::try_from(place)
+                .map_or(NonZeroU32::MAX, |place| NonZeroU32::MIN.saturating_add(place)),
+        )
+    }
+
+    /// Where its string is.
+    const fn place(self) -> usize {
+        self.0.get() as usize - 1
+    }
+
     /// It, by the numbers of another interner, as [`Interner::extend_by`] gives them.
     pub(crate) fn renumbered(self, numbers: &[Self]) -> Self {
-        numbers.get(self.0 as usize).copied().unwrap_or(self)
+        numbers.get(self.place()).copied().unwrap_or(self)
     }
 }
 
