@@ -1,12 +1,13 @@
 //! `--memory`: spans beyond it lie on disk for a while, and nobody can tell from the results.
 
 use std::fs;
+use std::process::Command;
 
 use super::determinism::tables;
 use crate::support::command::{dwindle, finished, scratch};
 
 /// So little that nearly all spans of the inputs go to disk, and partitions come back in parts.
-const LITTLE: &str = "200KiB";
+const LITTLE: &str = "1MiB";
 
 #[test]
 fn what_memory_does_not_hold_changes_no_byte() {
@@ -72,4 +73,20 @@ fn a_temporary_folder_that_is_not_there_is_named_and_nothing_is_written() {
     assert!(!out.exists());
     // Where memory holds all, it is not asked for.
     assert_eq!(analyze("1GiB").code, 0);
+}
+
+#[test]
+fn a_full_temporary_folder_is_told_and_nothing_is_written() {
+    let out = scratch("memory-full").join("tables");
+    // No file may grow beyond a kilobyte, which is what a full disk looks like from inside.
+    let script = r#"trap '' XFSZ; ulimit -f 1; exec "$0" "$@""#;
+    let ran = finished(
+        Command::new("bash")
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .args(["-c", script, env!("CARGO_BIN_EXE_dwindle")])
+            .args(["analyze", "fixtures/shop", "--memory", LITTLE, "--out", out.to_str().unwrap()]),
+    );
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(ran.err.contains("cannot hold the spans that are beyond --memory"), "{}", ran.err);
+    assert!(!out.exists());
 }
