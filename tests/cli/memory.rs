@@ -6,7 +6,7 @@ use std::process::Command;
 use super::determinism::tables;
 use crate::support::command::{dwindle, finished, scratch};
 
-/// So little that nearly all spans of the inputs go to disk, and partitions come back in parts.
+/// So little that nearly all spans of the fleet go to disk, and partitions come back in parts.
 const LITTLE: &str = "1MiB";
 
 #[test]
@@ -21,8 +21,7 @@ fn what_memory_does_not_hold_changes_no_byte() {
         };
         let all = of("1GiB");
         assert_eq!(all.len(), 7);
-        // With none at all, each span would come back by itself.
-        let little = if input == "shop" { LITTLE } else { "0B" };
+        let little = if input == "shop" { LITTLE } else { "32KiB" };
         assert!(all == of(little), "{input} differs");
     }
 }
