@@ -45,7 +45,7 @@ pub(super) fn run(
         let some: Vec<Spans> = partitions.by_ref().take(at_once).collect();
         let done: Vec<(Facts, Tables)> = some
             .into_par_iter()
-            .map(|spans| (survey(&spans), reconstruct(&spans, policy)))
+            .map(|spans| (survey(&spans), reconstruct(spans, policy)))
             .collect();
         for (surveyed, tables) in done {
             facts.merge(&surveyed);

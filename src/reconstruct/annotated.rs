@@ -1,13 +1,13 @@
 //! One trace with everything that its rows are made of.
 
 use super::Policy;
-use super::attempt::{Call, Calls};
+use super::attempt::Calls;
 use super::deadline::Deadlines;
 use super::hop::{Hop, hops};
 use super::late::Work;
 use super::own_time::OwnTime;
 use super::trace::Trace;
-use crate::span::{Interner, Span, Sym};
+use crate::span::{Interner, Span};
 use crate::tables::{BlindSpot, BlindSpots};
 use crate::units::UnixNanos;
 
@@ -32,14 +32,14 @@ pub(super) struct Annotated<'a> {
 
 impl<'a> Annotated<'a> {
     /// Annotates one trace, its spans sorted by (start, id, content).
-    pub(super) fn of(spans: &[&'a Span], strings: &'a Interner, policy: &'a Policy) -> Self {
+    pub(super) fn of(spans: &[&'a Span], strings: &Interner, policy: &'a Policy) -> Self {
         let trace = Trace::build(spans, strings, policy);
         let deadlines = Deadlines::of(&trace);
-        let calls = Calls::of(&trace, &deadlines);
+        let calls = Calls::of(&trace, &deadlines, strings);
         let hops = hops(&trace, &deadlines, &calls, policy.tolerance);
         let own_time = OwnTime::of(&trace, &calls);
-        let work = Work::of(&trace, &own_time);
-        let retry_layered = retry_layered(&trace, &calls.calls);
+        let work = Work::of(&trace, &own_time, strings);
+        let retry_layered = retry_layered(&trace, &calls);
         Self { trace, deadlines, calls, hops, own_time, work, retry_layered }
     }
 
@@ -57,20 +57,14 @@ impl<'a> Annotated<'a> {
             None => self.trace.request(i).deadline,
         }
     }
-
-    /// The callee's name: the server's service, else what the client names.
-    pub(super) fn callee_service(&self, hop: &Hop) -> Option<Sym> {
-        let of_server = hop.server.and_then(|server| self.trace.service(server));
-        of_server.or_else(|| self.trace.span(hop.client?).peer_service)
-    }
 }
 
 /// By request: whether an attempt of a call with several attempts lies below one of another such
 /// call.
-fn retry_layered(trace: &Trace<'_>, calls: &[Call]) -> Vec<bool> {
+fn retry_layered(trace: &Trace<'_>, calls: &Calls) -> Vec<bool> {
     let mut retried = vec![false; trace.len()];
-    for call in calls.iter().filter(|call| call.attempts.len() > 1) {
-        call.attempts.iter().for_each(|attempt| retried[attempt.span] = true);
+    for attempts in calls.calls().filter(|attempts| attempts.len() > 1) {
+        attempts.iter().for_each(|attempt| retried[attempt.span] = true);
     }
     let mut layered = vec![false; trace.requests.len()];
     let mut below = vec![false; trace.len()];

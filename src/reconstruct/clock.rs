@@ -1,10 +1,9 @@
 //! One clock for a trace: the offset of each clock domain, and outcomes that only aligned times
 //! can tell (SEMANTICS §4, and §2 for wordless clients).
 
-use rustc_hash::FxHashMap;
-
+use super::numbers::Numbers;
 use super::tree::{Children, Parent, Tree};
-use crate::span::{Kind, Outcome, Sym};
+use crate::span::{Kind, Outcome};
 use crate::tables::{BlindSpot, BlindSpots};
 use crate::units::{Nanos, UnixNanos};
 
@@ -65,6 +64,11 @@ impl Clock {
         }
     }
 
+    /// Whether any span was moved.
+    pub(super) fn is_corrected(&self) -> bool {
+        self.blind_spots.contains(BlindSpot::ClockSkewCorrected)
+    }
+
     /// The aligned instant at which span `i` arrived: its start less its queued-before.
     pub(super) fn arrival(&self, tree: &Tree<'_>, i: usize) -> UnixNanos {
         self.start[i] - tree.spans[i].queued_before
@@ -99,16 +103,9 @@ impl Clock {
 
 /// Numbers the domains; that of the trace's root is 0.
 fn number_domains(tree: &Tree<'_>) -> (Vec<usize>, usize) {
-    let mut numbers: FxHashMap<Sym, usize> = FxHashMap::default();
-    numbers.insert(tree.spans[tree.root].clock_domain, 0);
-    let domain_of = tree
-        .spans
-        .iter()
-        .map(|span| {
-            let next = numbers.len();
-            *numbers.entry(span.clock_domain).or_insert(next)
-        })
-        .collect();
+    let mut numbers = Numbers::default();
+    numbers.of(tree.spans[tree.root].clock_domain);
+    let domain_of = tree.spans.iter().map(|span| numbers.of(span.clock_domain)).collect();
     (domain_of, numbers.len())
 }
 
@@ -120,41 +117,30 @@ fn settle_domains(
     domains: usize,
     blind_spots: &mut BlindSpots,
 ) -> Vec<Offset> {
-    let members = Children::group(
-        &domain_of.iter().map(|&domain| Some(domain)).collect::<Vec<_>>(),
-        0..tree.spans.len(),
-    );
     let mut offsets: Vec<Option<Offset>> = vec![None; domains];
     offsets[0] = Some(Offset::default());
-    for span in breadth_first(tree) {
-        let domain = domain_of[span];
-        if offsets[domain].is_none() {
-            let edges: Vec<Edge> = members
-                .of(domain)
-                .iter()
-                .filter_map(|&child| Edge::into(tree, domain_of, &offsets, child))
-                .collect();
-            offsets[domain] = Some(settle(&edges, blind_spots));
+    if domains > 1 {
+        let members = Children::group(domains, domain_of.iter().copied().zip(0..));
+        for span in breadth_first(tree) {
+            let domain = domain_of[span];
+            if offsets[domain].is_none() {
+                let members = members.of(domain).iter();
+                let edges =
+                    members.filter_map(|&child| Edge::into(tree, domain_of, &offsets, child));
+                offsets[domain] = Some(settle(edges, blind_spots));
+            }
         }
     }
     offsets.into_iter().map(Option::unwrap_or_default).collect()
 }
 
-/// All spans in breadth-first order from the trace's root, children by raw (start, id). Spans
-/// without a parent in the trace stand among the root's children.
+/// All spans in breadth-first order from the trace's root, children by raw (start, id).
 fn breadth_first(tree: &Tree<'_>) -> Vec<usize> {
-    let above: Vec<Option<usize>> = (0..tree.spans.len())
-        .map(|i| match tree.parents[i] {
-            Parent::Of(parent) => Some(parent),
-            _ => (i != tree.root).then_some(tree.root),
-        })
-        .collect();
-    // Spans are numbered by raw (start, id).
-    let children = Children::group(&above, 0..above.len());
-    let mut order = vec![tree.root];
+    let mut order = Vec::with_capacity(tree.spans.len());
+    order.push(tree.root);
     let mut next = 0;
     while let Some(&span) = order.get(next) {
-        order.extend_from_slice(children.of(span));
+        order.extend_from_slice(tree.around.of(span));
         next += 1;
     }
     order
@@ -196,11 +182,14 @@ impl Edge {
     }
 }
 
-fn settle(edges: &[Edge], blind_spots: &mut BlindSpots) -> Offset {
-    let hi = edges.iter().map(|edge| edge.hi).min();
+fn settle(edges: impl Iterator<Item = Edge>, blind_spots: &mut BlindSpots) -> Offset {
+    let (mut hi, mut strong, mut weak) = (None, None, None);
+    for edge in edges {
+        hi = Some(hi.map_or(edge.hi, |hi: Nanos| hi.min(edge.hi)));
+        strong = strong.max(edge.lo);
+        weak = weak.max(edge.weak_lo);
+    }
     let fits = |lo: &Option<Nanos>| lo.is_none() || *lo <= hi;
-    let strong = edges.iter().filter_map(|edge| edge.lo).max();
-    let weak = edges.iter().filter_map(|edge| edge.weak_lo).max();
     let lo = [strong, weak].into_iter().find(fits).unwrap_or_else(|| {
         blind_spots.insert(BlindSpot::ClockConflict);
         None

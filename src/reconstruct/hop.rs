@@ -94,15 +94,14 @@ pub(super) fn hops(
             ));
             continue;
         }
-        let servers: Vec<usize> = trace.servers(i).collect();
-        let one =
-            |server: Option<usize>, top: usize| Halves { first: i, client: Some(i), server, top };
-        match *servers.as_slice() {
-            [] => hops.push(hop(trace, deadlines, &handed, one(None, i), above[i])),
-            [server] => hops.push(hop(trace, deadlines, &handed, one(Some(server), i), above[i])),
-            _ => hops.extend(servers.iter().map(|&server| {
-                hop(trace, deadlines, &handed, one(Some(server), server), above[i])
-            })),
+        let mut one = |server: Option<usize>, top: usize| {
+            let halves = Halves { first: i, client: Some(i), server, top };
+            hops.push(hop(trace, deadlines, &handed, halves, above[i]));
+        };
+        let mut servers = trace.servers(i);
+        match (servers.next(), servers.next()) {
+            (server, None) => one(server, i),
+            _ => trace.servers(i).for_each(|server| one(Some(server), server)),
         }
     }
     judge(trace, &mut hops, tolerance_floor);
@@ -120,8 +119,8 @@ fn starts_hop(trace: &Trace<'_>, i: usize) -> bool {
 /// The grant of a call span goes to its first attempt, where that has none.
 fn handed_down(trace: &Trace<'_>, calls: &Calls) -> Vec<Option<usize>> {
     let mut handed = vec![None; trace.len()];
-    for call in &calls.calls {
-        let Some(first) = call.attempts.first().map(|attempt| attempt.span) else { continue };
+    for attempts in calls.calls() {
+        let Some(first) = attempts.first().map(|attempt| attempt.span) else { continue };
         let call_span = trace.link(first).filter(|&parent| {
             trace.is_call_span(parent) && super::trace::is_attempt(trace.span(first))
         });
@@ -180,12 +179,11 @@ fn hop(
 fn tell_queues(trace: &Trace<'_>, hops: &mut [Hop]) {
     for hops in hops.chunk_by_mut(|one, other| one.first == other.first) {
         let Some(first) = hops.first().map(|hop| hop.first) else { continue };
-        let mut waits = trace.waits(first);
-        if first == trace.tree.root {
-            let attached = trace.attached.iter().filter(|&&i| trace.span(i).flags.is_wait);
-            waits.extend(attached.map(|&i| (trace.start(i), trace.wait_end(i))));
-        }
-        let waits = Union::of(waits);
+        // Those that hang under the trace's root wait for it.
+        let attached: &[usize] = if first == trace.tree.root { &trace.attached } else { &[] };
+        let attached = attached.iter().filter(|&&i| trace.span(i).flags.is_wait);
+        let attached = attached.map(|&i| (trace.start(i), trace.wait_end(i)));
+        let waits = Union::of(trace.waits(first).chain(attached));
         let is_root = trace.link(first).is_none();
         let before_root =
             if is_root { trace.start(first) - trace.request(first).origin } else { Nanos::ZERO };
@@ -274,6 +272,9 @@ fn repeats_earlier_allowance(trace: &Trace<'_>, hops: &[Hop], floor: Nanos) -> V
     let suspects: Vec<bool> =
         hops.iter().map(|hop| hop.exceeds_left(floor) && hop.exceeds_known(floor)).collect();
     let mut repeats = vec![false; hops.len()];
+    if !suspects.contains(&true) {
+        return repeats;
+    }
     repeats_above(trace, hops, &suspects, floor, &mut repeats);
     repeats_beside(trace, hops, &suspects, floor, &mut repeats);
     repeats
@@ -337,5 +338,5 @@ fn repeats_beside(
 
 /// Whether one of the allowances equals `grant`.
 fn holds_equal(allowances: &Multiset<Nanos>, grant: Nanos, floor: Nanos) -> bool {
-    allowances.first_in(budget::equal_allowances(grant, floor)).is_some()
+    allowances.any_in(&budget::equal_allowances(grant, floor))
 }

@@ -10,6 +10,7 @@ mod finding;
 mod hop;
 mod late;
 mod max_tree;
+mod numbers;
 mod own_time;
 mod path;
 mod request;
@@ -18,10 +19,11 @@ mod trace;
 mod tree;
 
 use annotated::Annotated;
+use rows::Rows;
 
 use crate::budget;
 use crate::contract::Contract;
-use crate::span::{Span, Spans};
+use crate::span::{Interner, Span, Spans};
 use crate::tables::Tables;
 use crate::units::Nanos;
 
@@ -41,16 +43,24 @@ impl Default for Policy {
 }
 
 /// The tables of a partition of whole traces, rows in the order of the tables.
-pub fn reconstruct(spans: &Spans, policy: &Policy) -> Tables {
-    let strings = &spans.strings;
-    let mut sorted: Vec<&Span> = spans.rows.iter().collect();
-    sorted.sort_unstable_by(|one, other| {
-        let key = |span: &Span| (span.trace_id, span.start, span.span_id);
-        key(one).cmp(&key(other)).then_with(|| one.content_order(other, strings))
-    });
-    let mut tables = Tables { strings: strings.clone(), ..Tables::default() };
+pub fn reconstruct(spans: Spans, policy: &Policy) -> Tables {
+    let Spans { strings, rows } = spans;
+    let sorted = in_order(&rows, &strings);
+    let mut told = Rows::new(strings);
     for trace in sorted.chunk_by(|one, other| one.trace_id == other.trace_id) {
-        rows::append(&Annotated::of(trace, strings, policy), &mut tables);
+        let annotated = Annotated::of(trace, &told.tables.strings, policy);
+        told.append(&annotated);
     }
-    tables
+    told.tables
+}
+
+/// The spans by trace, and within one by (start, id, content).
+fn in_order<'a>(spans: &'a [Span], strings: &Interner) -> Vec<&'a Span> {
+    // What decides nearly always lies together, not behind references.
+    let key = |span: &Span| (span.trace_id.sort_key(), span.start, span.span_id);
+    let mut sorted: Vec<_> = spans.iter().map(|span| (key(span), span)).collect();
+    sorted.sort_unstable_by(|(key, span), (other_key, other)| {
+        key.cmp(other_key).then_with(|| span.content_order(other, strings))
+    });
+    sorted.into_iter().map(|(_, span)| span).collect()
 }

@@ -4,45 +4,89 @@
 //! to its children what these cover, whole runs at once where one child covers them, so that a
 //! deep chain beside many siblings costs no more than its size.
 
+use std::cmp::Ordering;
 use std::collections::VecDeque;
-
-use rustc_hash::FxHashMap;
 
 use super::max_tree::MaxTree;
 use super::own_time::{OwnTime, Stretch};
 use super::trace::Trace;
-use crate::span::Sym;
+use crate::span::{Interner, Sym};
 use crate::tables::Category;
 use crate::units::{Nanos, UnixNanos};
 
-/// Service, operation and category of a stretch of own time.
-pub(super) type SegmentKey = (Sym, Sym, Category);
+/// A part of the time of a request.
+#[derive(Debug)]
+pub(super) struct Segment {
+    /// The request.
+    pub request: usize,
+    /// Whose own time it is.
+    pub service: Sym,
+    /// The name of that span.
+    pub operation: Sym,
+    /// What it was spent on.
+    pub category: Category,
+    /// How long; never zero.
+    pub length: Nanos,
+}
 
-/// The segments of each request: together exactly root end − origin.
-pub(super) fn segments(trace: &Trace<'_>, own_time: &OwnTime) -> Vec<FxHashMap<SegmentKey, Nanos>> {
+impl Segment {
+    /// By request, and within one by what they are, in words.
+    fn order(&self, other: &Self, strings: &Interner) -> Ordering {
+        let text = |one: Sym, other: Sym| {
+            if one == other {
+                Ordering::Equal
+            } else {
+                strings.get(one).cmp(strings.get(other))
+            }
+        };
+        self.request
+            .cmp(&other.request)
+            .then_with(|| text(self.service, other.service))
+            .then_with(|| text(self.operation, other.operation))
+            .then_with(|| self.category.cmp(&other.category))
+    }
+}
+
+/// The segments by request, those of one together exactly root end − origin.
+pub(super) fn segments(trace: &Trace<'_>, own_time: &OwnTime, strings: &Interner) -> Vec<Segment> {
     let mut path = Path {
         trace,
         own_time,
-        segments: trace.requests.iter().map(|_| FxHashMap::default()).collect(),
+        segments: Vec::with_capacity(trace.len()),
         open: vec![VecDeque::new(); trace.len()],
+        spare: Vec::new(),
+        index: ChildIndex::default(),
     };
     for request in &trace.requests {
         let root = request.root;
         path.add(root, Category::Queue, trace.start(root) - request.origin);
-        path.open[root].push_back((trace.start(root), trace.end(root)));
+        path.give(root, (trace.start(root), trace.end(root)));
     }
     for &i in &trace.tree.top_down {
         path.tell(i);
     }
-    path.segments
+    let mut segments = path.segments;
+    segments.sort_unstable_by(|one, other| one.order(other, strings));
+    segments.dedup_by(|next, last| {
+        let is_same = last.order(next, strings).is_eq();
+        if is_same {
+            last.length += next.length;
+        }
+        is_same
+    });
+    segments
 }
 
 struct Path<'t, 'a> {
     trace: &'t Trace<'a>,
     own_time: &'t OwnTime,
-    segments: Vec<FxHashMap<SegmentKey, Nanos>>,
+    segments: Vec<Segment>,
     /// By span the stretches that it still has to tell: disjoint, by time.
     open: Vec<VecDeque<Stretch>>,
+    /// Empty ones whose memory is used again.
+    spare: Vec<VecDeque<Stretch>>,
+    /// The children of the span that is told.
+    index: ChildIndex,
 }
 
 impl Path<'_, '_> {
@@ -53,22 +97,34 @@ impl Path<'_, '_> {
         if open.is_empty() {
             return;
         }
-        let index = ChildIndex::new(self.trace, i);
+        self.index.fill(self.trace, i);
         while let Some(&last) = open.back() {
-            if let Some(child) = index.covering(last) {
+            if let Some(child) = self.index.covering(last) {
                 open = self.pass_on(child, open);
             } else {
                 open.pop_back();
-                self.tell_stretch(i, &index, last);
+                self.tell_stretch(i, last);
             }
         }
+        self.spare.push(open);
+    }
+
+    /// Gives span `i` a stretch to tell that is earlier than those it has.
+    fn give(&mut self, i: usize, stretch: Stretch) {
+        let open = &mut self.open[i];
+        if open.capacity() == 0 {
+            *open = self.spare.pop().unwrap_or_default();
+        }
+        open.push_front(stretch);
     }
 
     /// Hands the last stretches of `open`, all that begin when `child` has, to that child. Gives
     /// the rest. Moves whichever side is shorter.
     fn pass_on(&mut self, child: Child, mut open: VecDeque<Stretch>) -> VecDeque<Stretch> {
         let before = open.partition_point(|stretch| stretch.0 < child.start);
-        let mut passed = if before < open.len() - before {
+        let mut passed = if before == 0 {
+            std::mem::take(&mut open)
+        } else if before < open.len() - before {
             let rest: VecDeque<Stretch> = open.drain(..before).collect();
             std::mem::replace(&mut open, rest)
         } else {
@@ -88,9 +144,10 @@ impl Path<'_, '_> {
     }
 
     /// Tells one stretch of span `i`, walking back from its end.
-    fn tell_stretch(&mut self, i: usize, index: &ChildIndex, (from, to): Stretch) {
+    fn tell_stretch(&mut self, i: usize, (from, to): Stretch) {
         let mut at = to;
         while at > from {
+            let index = &self.index;
             // Children are clipped to the stretch, so those that run past its end all end there.
             let past_end = index.latest_start_covering(at, to);
             let done = past_end.filter(|_| at == to).or_else(|| index.last_end_by(at, from));
@@ -101,7 +158,7 @@ impl Path<'_, '_> {
                 // A child that runs across goes on until the next one ended, or it began itself.
                 let floor = if next.is_some() { from } else { done_at };
                 let begin = child.start.max(floor);
-                self.open[child.span].push_front((begin, at));
+                self.give(child.span, (begin, at));
                 at = begin;
             } else {
                 self.own(i, (done_at, at));
@@ -121,14 +178,20 @@ impl Path<'_, '_> {
     fn add(&mut self, i: usize, category: Category, length: Nanos) {
         if length != Nanos::ZERO {
             let span = self.trace.span(i);
-            let segments = &mut self.segments[self.trace.tree.request_of[i]];
-            *segments.entry((span.service, span.operation, category)).or_default() += length;
+            self.segments.push(Segment {
+                request: self.trace.tree.request_of[i],
+                service: span.service,
+                operation: span.operation,
+                category,
+                length,
+            });
         }
     }
 }
 
 /// Answers which child is next on the way back, each in logarithmic time, so that a comb of
 /// overlapping children costs no more than its size times that.
+#[derive(Default)]
 struct ChildIndex {
     /// By (start, id descending): of equal starts the smaller id comes last.
     by_start: Vec<Child>,
@@ -148,28 +211,25 @@ struct Child {
 }
 
 impl ChildIndex {
-    fn new(trace: &Trace<'_>, i: usize) -> Self {
-        let mut by_start: Vec<Child> = trace
-            .children
-            .of(i)
-            .iter()
-            .map(|&span| Child { span, start: trace.start(span), end: trace.end(span) })
-            .filter(|child| child.start < child.end)
-            .collect();
+    /// Puts the children of span `i` in the place of those that it held.
+    fn fill(&mut self, trace: &Trace<'_>, i: usize) {
+        let Self { by_start, by_end, last_end_of_prefix, ends } = self;
+        let children = trace.children.of(i).iter();
+        let children =
+            children.map(|&span| Child { span, start: trace.start(span), end: trace.end(span) });
+        by_start.clear();
+        by_start.extend(children.filter(|child| child.start < child.end));
         let id_descending = |child: &Child| std::cmp::Reverse(trace.span(child.span).span_id);
         by_start.sort_unstable_by_key(|child| (child.start, id_descending(child)));
-        let mut by_end = by_start.clone();
+        by_end.clone_from(by_start);
         by_end.sort_unstable_by_key(|child| (child.end, child.start, id_descending(child)));
-        let last_end_of_prefix = by_start
-            .iter()
-            .scan(None, |latest: &mut Option<Child>, &child| {
-                // Later in this order is preferred where ends are equal.
-                *latest = Some(latest.filter(|latest| latest.end > child.end).unwrap_or(child));
-                *latest
-            })
-            .collect();
-        let ends = MaxTree::new(by_start.iter().map(|child| child.end));
-        Self { by_start, by_end, last_end_of_prefix, ends }
+        last_end_of_prefix.clear();
+        last_end_of_prefix.extend(by_start.iter().scan(None, |latest: &mut Option<Child>, &child| {
+            // Later in this order is preferred where ends are equal.
+            *latest = Some(latest.filter(|latest| latest.end > child.end).unwrap_or(child));
+            *latest
+        }));
+        ends.fill(by_start.iter().map(|child| child.end));
     }
 
     /// How many children start before `at`: the length of a prefix of `by_start`.

@@ -3,17 +3,16 @@
 
 use super::Policy;
 use super::clock::Clock;
+use super::own_time::Stretch;
 use super::request::Request;
 use super::tree::{Children, Tree};
-use crate::span::{Grant, Interner, Kind, Outcome, Span, Sym};
+use crate::span::{Grant, Interner, Kind, Outcome, Span};
 use crate::tables::BlindSpots;
 use crate::units::{Nanos, UnixNanos};
 
 /// A trace, aligned. Spans are numbers: places in `tree.spans`.
 #[derive(Debug)]
 pub(super) struct Trace<'a> {
-    /// The strings of its partition.
-    pub strings: &'a Interner,
     /// How its spans hang together.
     pub tree: Tree<'a>,
     /// Their times on one clock.
@@ -26,8 +25,6 @@ pub(super) struct Trace<'a> {
     pub in_order: Vec<usize>,
     /// Its requests; the first is that of the trace's root.
     pub requests: Vec<Request<'a>>,
-    /// Wait spans among the real children, by aligned (start, id).
-    waiting: Children,
     is_server: Vec<bool>,
     is_call_span: Vec<bool>,
     caller: Vec<Option<usize>>,
@@ -35,13 +32,14 @@ pub(super) struct Trace<'a> {
 
 impl<'a> Trace<'a> {
     /// Builds the trace of `spans`, sorted by (start, id, content).
-    pub(super) fn build(spans: &[&'a Span], strings: &'a Interner, policy: &'a Policy) -> Self {
+    pub(super) fn build(spans: &[&'a Span], strings: &Interner, policy: &'a Policy) -> Self {
         let tree = Tree::build(spans);
         let mut clock = Clock::align(&tree);
         let mut in_order: Vec<usize> = (0..tree.spans.len()).collect();
-        in_order.sort_unstable_by_key(|&i| (clock.start[i], tree.spans[i].span_id));
-        let children = tree.children(&in_order, |_| true);
-        let waiting = tree.children(&in_order, |i| tree.spans[i].flags.is_wait);
+        if clock.is_corrected() {
+            in_order.sort_unstable_by_key(|&i| (clock.start[i], tree.spans[i].span_id));
+        }
+        let children = tree.children(&in_order);
         let is_server: Vec<bool> =
             (0..tree.spans.len()).map(|i| stands_for_server(&tree, i)).collect();
         let is_call_span: Vec<bool> = (0..tree.spans.len())
@@ -62,14 +60,12 @@ impl<'a> Trace<'a> {
             }
         }
         let mut trace = Self {
-            strings,
             tree,
             clock,
             children,
             attached,
             in_order,
             requests: Vec::new(),
-            waiting,
             is_server,
             is_call_span,
             caller,
@@ -78,7 +74,7 @@ impl<'a> Trace<'a> {
             .tree
             .request_roots
             .iter()
-            .map(|&root| Request::open(&trace, root, policy))
+            .map(|&root| Request::open(&trace, root, strings, policy))
             .collect();
         let apart = trace.below_attached();
         for &i in &trace.in_order {
@@ -106,11 +102,6 @@ impl<'a> Trace<'a> {
     /// The span itself, on its own clock.
     pub(super) fn span(&self, i: usize) -> &'a Span {
         self.tree.spans[i]
-    }
-
-    /// Its service, if it named one.
-    pub(super) fn service(&self, i: usize) -> Option<Sym> {
-        Some(self.span(i).service).filter(|&service| !self.text(service).is_empty())
     }
 
     /// Aligned start.
@@ -197,15 +188,14 @@ impl<'a> Trace<'a> {
     }
 
     /// The waits inside span `i`: told by an event, or child wait spans; by start, clipped to it.
-    pub(super) fn waits(&self, i: usize) -> Vec<(UnixNanos, UnixNanos)> {
+    pub(super) fn waits(&self, i: usize) -> impl Iterator<Item = Stretch> + '_ {
         let (start, end) = (self.start(i), self.end(i));
         let own = (start, start + self.span(i).waited_inside);
-        let children = self.waiting.of(i).iter();
+        let children = self.children.of(i).iter().filter(|&&child| self.span(child).flags.is_wait);
         std::iter::once(own)
             .chain(children.map(|&child| (self.start(child), self.wait_end(child))))
-            .map(|(from, to)| (from.max(start), to.min(end)))
+            .map(move |(from, to)| (from.max(start), to.min(end)))
             .filter(|(from, to)| from < to)
-            .collect()
     }
 
     /// When span `i` began to execute: its start, moved to the end of each wait that begins
@@ -224,11 +214,6 @@ impl<'a> Trace<'a> {
     /// What the whole trace cannot tell, but for attempts.
     pub(super) fn blind_spots(&self) -> BlindSpots {
         self.tree.blind_spots.union(self.clock.blind_spots)
-    }
-
-    /// The text behind a number.
-    pub(super) fn text(&self, sym: Sym) -> &'a str {
-        self.strings.get(sym)
     }
 }
 

@@ -37,6 +37,9 @@ pub(super) struct Tree<'a> {
     pub request_of: Vec<usize>,
     /// The parent within the request.
     pub link: Vec<Option<usize>>,
+    /// The children of each span by (start, id) on their own clocks, whatever request they belong
+    /// to. Spans without a parent in the trace stand among the root's children.
+    pub around: Children,
     /// All spans depth first by `link`: parents before children, each subtree in one piece.
     pub top_down: Vec<usize>,
     /// What the tree itself cannot tell.
@@ -88,6 +91,7 @@ impl<'a> Tree<'a> {
             request_of: vec![0; spans.len()],
             link: vec![None; spans.len()],
             top_down: Vec::with_capacity(spans.len()),
+            around: all_children(&parents, root),
             spans,
             parents,
             root,
@@ -128,28 +132,38 @@ impl<'a> Tree<'a> {
                 self.link[i] = Some(self.root);
             }
         }
-        let children = Children::group(&self.link, 0..self.spans.len());
         for (request, &root) in self.request_roots.iter().enumerate() {
             self.request_of[root] = request;
         }
         let mut open: Vec<usize> = self.request_roots.iter().rev().copied().collect();
         while let Some(span) = open.pop() {
             self.top_down.push(span);
-            for &child in children.of(span).iter().rev() {
-                self.request_of[child] = self.request_of[span];
-                open.push(child);
+            for &child in self.around.of(span).iter().rev() {
+                // The root of a request is no child within another.
+                if self.link[child].is_some() {
+                    self.request_of[child] = self.request_of[span];
+                    open.push(child);
+                }
             }
         }
     }
 
-    /// The real children of each span within its request (no attached ones) that are `wanted`, in
-    /// the order in which `in_order` gives them.
-    pub(super) fn children(&self, in_order: &[usize], wanted: impl Fn(usize) -> bool) -> Children {
-        let real: Vec<Option<usize>> = (0..self.spans.len())
-            .map(|i| self.link[i].filter(|_| !self.attached[i] && wanted(i)))
-            .collect();
-        Children::group(&real, in_order.iter().copied())
+    /// The real children of each span within its request (no attached ones), in the order in which
+    /// `in_order` gives them.
+    pub(super) fn children(&self, in_order: &[usize]) -> Children {
+        let real = in_order.iter().filter(|&&i| !self.attached[i]);
+        Children::group(self.spans.len(), real.filter_map(|&i| Some((self.link[i]?, i))))
     }
+}
+
+/// The children of each span, those without a parent in the trace below its root.
+fn all_children(parents: &[Parent], root: usize) -> Children {
+    let below = parents.iter().enumerate().filter(|&(i, _)| i != root);
+    let pairs = below.map(|(i, &parent)| match parent {
+        Parent::Of(parent) => (parent, i),
+        Parent::None | Parent::Absent => (root, i),
+    });
+    Children::group(parents.len(), pairs)
 }
 
 /// Whether all times went through a 64-bit floating-point number of nanoseconds, of which only every
@@ -216,7 +230,7 @@ fn earliest_of_cycle(parents: &[Parent], on_cycle: usize) -> usize {
     earliest
 }
 
-/// Lists of children in one block: those of span `i` are `items[starts[i]..starts[i + 1]]`.
+/// Lists of children in one block: those of parent `i` are `items[starts[i]..starts[i + 1]]`.
 #[derive(Debug)]
 pub(super) struct Children {
     starts: Vec<usize>,
@@ -224,30 +238,29 @@ pub(super) struct Children {
 }
 
 impl Children {
-    /// Groups by parent the spans that have one, keeping the order in which they come.
+    /// Groups pairs of parent and child by parent, of which there are `parents`, keeping the order
+    /// in which they come.
     pub(super) fn group(
-        parent_of: &[Option<usize>],
-        in_order: impl Iterator<Item = usize>,
+        parents: usize,
+        pairs: impl Iterator<Item = (usize, usize)> + Clone,
     ) -> Self {
-        let mut starts = vec![0; parent_of.len() + 1];
-        for parent in parent_of.iter().flatten() {
+        // One place ahead, so that each start has moved to its own place when all are put in.
+        let mut starts = vec![0; parents + 2];
+        for (parent, _) in pairs.clone() {
+            starts[parent + 2] += 1;
+        }
+        for i in 2..starts.len() {
+            starts[i] += starts[i - 1];
+        }
+        let mut items = vec![0; starts[parents + 1]];
+        for (parent, child) in pairs {
+            items[starts[parent + 1]] = child;
             starts[parent + 1] += 1;
-        }
-        for i in 0..parent_of.len() {
-            starts[i + 1] += starts[i];
-        }
-        let mut next = starts.clone();
-        let mut items = vec![0; starts[parent_of.len()]];
-        for child in in_order {
-            if let Some(parent) = parent_of[child] {
-                items[next[parent]] = child;
-                next[parent] += 1;
-            }
         }
         Self { starts, items }
     }
 
-    /// The children of span `i`.
+    /// The children of parent `i`.
     pub(super) fn of(&self, i: usize) -> &[usize] {
         &self.items[self.starts[i]..self.starts[i + 1]]
     }
