@@ -32,24 +32,37 @@ pub(super) struct Attempt {
 }
 
 /// All calls of a trace, by parent from the roots down and in order below each.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Calls {
     /// By call, those of one in order.
     attempts: Vec<Attempt>,
     /// A retry says so whose first attempt is not there.
     pub attempts_missing: bool,
+    calls: Vec<Call>,
+    /// The tries below one parent, and the group of each.
+    tries: Vec<(usize, Option<usize>)>,
+    groups: Vec<Group>,
+    group_numbers: Numbers<GroupKey>,
 }
 
 impl Calls {
     /// Finds the calls below every span.
-    pub(super) fn of(trace: &Trace<'_>, deadlines: &Deadlines, strings: &Interner) -> Self {
-        let mut below = Below::new(trace, deadlines, strings);
+    pub(super) fn fill(&mut self, trace: &Trace<'_>, deadlines: &Deadlines, strings: &Interner) {
+        self.attempts.clear();
+        self.attempts_missing = false;
+        self.calls.clear();
+        let mut below = Below {
+            trace,
+            deadlines,
+            strings,
+            found: self,
+            of_call_span: None,
+            redirected: BTreeMap::new(),
+        };
         for &parent in &trace.tree.top_down {
             below.take_all(parent);
         }
-        let Below { mut attempts, attempts_missing, .. } = below;
-        attempts.sort_by_key(|attempt| attempt.call);
-        Self { attempts, attempts_missing }
+        self.attempts.sort_by_key(|attempt| attempt.call);
     }
 
     /// The attempts of each call.
@@ -85,43 +98,21 @@ struct Below<'t, 'a> {
     trace: &'t Trace<'a>,
     deadlines: &'t Deadlines,
     strings: &'t Interner,
-    calls: Vec<Call>,
-    attempts: Vec<Attempt>,
-    attempts_missing: bool,
-    /// The tries below one parent, and the group of each.
-    tries: Vec<(usize, Option<usize>)>,
-    group_numbers: Numbers<GroupKey>,
-    groups: Vec<Group>,
+    found: &'t mut Calls,
     /// The one call of the attempts below a call span.
     of_call_span: Option<usize>,
     /// Calls whose last attempt ended as a redirect or challenge, by that end.
     redirected: BTreeMap<(UnixNanos, UnixNanos, SpanId), usize>,
 }
 
-impl<'t, 'a> Below<'t, 'a> {
-    fn new(trace: &'t Trace<'a>, deadlines: &'t Deadlines, strings: &'t Interner) -> Self {
-        Self {
-            trace,
-            deadlines,
-            strings,
-            calls: Vec::new(),
-            attempts: Vec::new(),
-            attempts_missing: false,
-            tries: Vec::new(),
-            group_numbers: Numbers::default(),
-            groups: Vec::new(),
-            of_call_span: None,
-            redirected: BTreeMap::new(),
-        }
-    }
-
+impl Below<'_, '_> {
     /// Takes the tries below `parent`.
     fn take_all(&mut self, parent: usize) {
-        self.group_numbers.clear();
-        self.groups.clear();
         self.of_call_span = None;
         self.redirected.clear();
-        let mut tries = std::mem::take(&mut self.tries);
+        self.found.group_numbers.clear();
+        self.found.groups.clear();
+        let mut tries = std::mem::take(&mut self.found.tries);
         tries.clear();
         for &i in self.trace.children.of(parent).iter().filter(|&&i| self.trace.is_try(i)) {
             tries.push((i, self.group(parent, i)));
@@ -129,7 +120,7 @@ impl<'t, 'a> Below<'t, 'a> {
         for &(i, group) in &tries {
             self.take(i, group);
         }
-        self.tries = tries;
+        self.found.tries = tries;
     }
 
     /// The group of try `i`; `None` for an attempt that a call span holds.
@@ -138,28 +129,29 @@ impl<'t, 'a> Below<'t, 'a> {
         if self.trace.is_call_span(parent) && is_attempt(span) {
             return None;
         }
-        let number = self.group_numbers.of(group_key(span));
-        if number == self.groups.len() {
-            self.groups.push(Group::default());
+        let Calls { groups, group_numbers, .. } = &mut *self.found;
+        let number = group_numbers.of(group_key(span));
+        if number == groups.len() {
+            groups.push(Group::default());
         }
-        self.groups[number].is_numbered |= span.attempt_ordinal.is_some();
+        groups[number].is_numbered |= span.attempt_ordinal.is_some();
         Some(number)
     }
 
     fn take(&mut self, i: usize, group: Option<usize>) {
         let later = self.trace.span(i).attempt_ordinal.is_some_and(|ordinal| ordinal > 1);
-        let joins = match group.map(|group| &self.groups[group]) {
+        let joins = match group.map(|group| &self.found.groups[group]) {
             None => self.of_call_span,
             Some(group) if group.is_numbered => {
                 if later { group.last_call.or_else(|| self.redirected_by(i)) } else { None }
             }
             Some(group) => group.last_call.filter(|&call| self.follows(call, i)),
         };
-        self.attempts_missing |= joins.is_none() && later;
+        self.found.attempts_missing |= joins.is_none() && later;
         let call = self.append(joins, i);
         match group {
             None => self.of_call_span = Some(call),
-            Some(group) => self.groups[group].last_call = Some(call),
+            Some(group) => self.found.groups[group].last_call = Some(call),
         }
     }
 
@@ -176,7 +168,7 @@ impl<'t, 'a> Below<'t, 'a> {
         if span.target.is_none() && !span.flags.has_rpc {
             return false;
         }
-        let last = self.calls[call].last;
+        let last = self.found.calls[call].last;
         if trace.start(i) >= trace.end(last) {
             return failed_retryably(trace.outcome(last), trace.span(last));
         }
@@ -187,12 +179,13 @@ impl<'t, 'a> Below<'t, 'a> {
     /// Appends try `i` to the call that it joins, else to a new one. Gives the call.
     fn append(&mut self, joins: Option<usize>, i: usize) -> usize {
         let (trace, span) = (self.trace, self.trace.span(i));
-        let before = joins.map(|call| self.calls[call].last);
+        let before = joins.map(|call| self.found.calls[call].last);
+        let calls = &mut self.found.calls;
         let call = joins.unwrap_or_else(|| {
-            self.calls.push(Call { last: i, attempts: 0 });
-            self.calls.len() - 1
+            calls.push(Call { last: i, attempts: 0 });
+            calls.len() - 1
         });
-        let of_call = &mut self.calls[call];
+        let of_call = &mut calls[call];
         of_call.last = i;
         of_call.attempts = of_call.attempts.saturating_add(1);
         let later = span.attempt_ordinal.is_some_and(|ordinal| ordinal > 1);
@@ -207,7 +200,7 @@ impl<'t, 'a> Below<'t, 'a> {
         let allowance = span.allowance.or_else(|| request.allowance(span.service, self.strings));
         let deadline = trace.link(i).and_then(|parent| self.deadlines.effective[parent]);
         let remaining = budget::remaining(deadline, trace.start(i));
-        self.attempts.push(Attempt {
+        self.found.attempts.push(Attempt {
             span: i,
             kind,
             ordinal: span.attempt_ordinal.unwrap_or(of_call.attempts),

@@ -3,6 +3,7 @@
 use super::ancestors::{Ancestors, Multiset};
 use super::attempt::Calls;
 use super::deadline::Deadlines;
+use super::memory::reset;
 use super::own_time::Union;
 use super::trace::Trace;
 use crate::budget;
@@ -64,49 +65,98 @@ impl Hop {
     }
 }
 
-/// All hops of a trace, first halves from the roots down.
-pub(super) fn hops(
-    trace: &Trace<'_>,
-    deadlines: &Deadlines,
-    calls: &Calls,
-    tolerance_floor: Nanos,
-) -> Vec<Hop> {
-    let handed = handed_down(trace, calls);
-    let mut hops = Vec::new();
-    // How many hops stand above each span, itself not counted.
-    let mut above = vec![0_usize; trace.len()];
-    for &i in &trace.tree.top_down {
-        if let Some(parent) = trace.link(i) {
-            above[i] = above[parent] + usize::from(starts_hop(trace, parent));
+/// All hops of a trace.
+#[derive(Debug, Default)]
+pub(super) struct Hops {
+    /// First halves from the roots down.
+    pub hops: Vec<Hop>,
+    /// By span how many hops stand above it, itself not counted.
+    above: Vec<usize>,
+    /// By span the call span whose grant was handed down to it.
+    handed: Vec<Option<usize>>,
+    /// By span whether the nearest hop with a grant, at or above it, was dishonest.
+    dishonest: Vec<Option<bool>>,
+}
+
+impl Hops {
+    /// Finds the hops, and judges them.
+    pub(super) fn fill(
+        &mut self,
+        trace: &Trace<'_>,
+        deadlines: &Deadlines,
+        calls: &Calls,
+        tolerance_floor: Nanos,
+    ) {
+        self.hops.clear();
+        reset(&mut self.above, trace.len(), 0);
+        self.hand_down(trace, calls);
+        for &i in &trace.tree.top_down {
+            if let Some(parent) = trace.link(i) {
+                self.above[i] = self.above[parent] + usize::from(starts_hop(trace, parent));
+            }
+            if starts_hop(trace, i) {
+                self.open(trace, deadlines, i);
+            }
         }
-        if !starts_hop(trace, i) {
-            continue;
-        }
-        if !trace.is_client(i) {
-            let root_client = trace.span(i).kind.sends() && !trace.span(i).flags.is_wait;
-            let (client, server) = if root_client { (Some(i), None) } else { (None, Some(i)) };
-            hops.push(hop(
-                trace,
-                deadlines,
-                &handed,
-                Halves { first: i, client, server, top: i },
-                above[i],
-            ));
-            continue;
-        }
-        let mut one = |server: Option<usize>, top: usize| {
-            let halves = Halves { first: i, client: Some(i), server, top };
-            hops.push(hop(trace, deadlines, &handed, halves, above[i]));
-        };
-        let mut servers = trace.servers(i);
-        match (servers.next(), servers.next()) {
-            (server, None) => one(server, i),
-            _ => trace.servers(i).for_each(|server| one(Some(server), server)),
+        self.judge(trace, tolerance_floor);
+        tell_queues(trace, &mut self.hops);
+    }
+
+    /// The grant of a call span goes to its first attempt, where that has none.
+    fn hand_down(&mut self, trace: &Trace<'_>, calls: &Calls) {
+        reset(&mut self.handed, trace.len(), None);
+        for attempts in calls.calls() {
+            let Some(first) = attempts.first().map(|attempt| attempt.span) else { continue };
+            let call_span = trace.link(first).filter(|&parent| {
+                trace.is_call_span(parent) && super::trace::is_attempt(trace.span(first))
+            });
+            self.handed[first] = call_span.filter(|_| trace.span(first).grant.is_none());
         }
     }
-    judge(trace, &mut hops, tolerance_floor);
-    tell_queues(trace, &mut hops);
-    hops
+
+    /// Adds the hops whose first half is span `i`.
+    fn open(&mut self, trace: &Trace<'_>, deadlines: &Deadlines, i: usize) {
+        let (depth, handed) = (self.above[i], self.handed[i]);
+        let mut add = |client: Option<usize>, server: Option<usize>, top: usize| {
+            let halves = Halves { first: i, client, server, top };
+            self.hops.push(hop(trace, deadlines, handed, halves, depth));
+        };
+        if !trace.is_client(i) {
+            let root_client = trace.span(i).kind.sends() && !trace.span(i).flags.is_wait;
+            return if root_client { add(Some(i), None, i) } else { add(None, Some(i), i) };
+        }
+        let mut servers = trace.servers(i);
+        match (servers.next(), servers.next()) {
+            (server, None) => add(Some(i), server, i),
+            _ => trace.servers(i).for_each(|server| add(Some(i), Some(server), server)),
+        }
+    }
+
+    /// Sets the verdicts, from the roots down.
+    fn judge(&mut self, trace: &Trace<'_>, floor: Nanos) {
+        let Self { hops, dishonest, .. } = self;
+        let repeats = repeats_earlier_allowance(trace, hops, floor);
+        // Set ahead for the servers of a client that has several: each is a hop of its own.
+        reset(dishonest, trace.len(), None);
+        let mut next = 0;
+        for &i in &trace.tree.top_down {
+            let above = trace.link(i).and_then(|parent| dishonest[parent]).unwrap_or(false);
+            dishonest[i].get_or_insert(above);
+            let mut first = true;
+            while let Some(hop) = hops.get_mut(next).filter(|hop| hop.first == i) {
+                let repeats = repeats.get(next).is_some_and(|&repeats| repeats);
+                hop.verdict = verdict(trace, hop, floor, above, repeats);
+                let tainted =
+                    matches!(hop.verdict, Verdict::Reset | Verdict::Overgrant | Verdict::Inherited);
+                dishonest[hop.top] = Some(if hop.grant.is_some() { tainted } else { above });
+                if first {
+                    dishonest[i] = dishonest[hop.top];
+                }
+                first = false;
+                next += 1;
+            }
+        }
+    }
 }
 
 /// Whether span `i` is the first half of a hop.
@@ -114,19 +164,6 @@ fn starts_hop(trace: &Trace<'_>, i: usize) -> bool {
     let Some(_) = trace.link(i) else { return true };
     let paired = trace.parent(i).is_some_and(|parent| trace.is_client(parent));
     trace.is_client(i) || (trace.is_server(i) && !paired)
-}
-
-/// The grant of a call span goes to its first attempt, where that has none.
-fn handed_down(trace: &Trace<'_>, calls: &Calls) -> Vec<Option<usize>> {
-    let mut handed = vec![None; trace.len()];
-    for attempts in calls.calls() {
-        let Some(first) = attempts.first().map(|attempt| attempt.span) else { continue };
-        let call_span = trace.link(first).filter(|&parent| {
-            trace.is_call_span(parent) && super::trace::is_attempt(trace.span(first))
-        });
-        handed[first] = call_span.filter(|_| trace.span(first).grant.is_none());
-    }
-    handed
 }
 
 /// The halves of a hop, and the span that names it.
@@ -141,7 +178,7 @@ struct Halves {
 fn hop(
     trace: &Trace<'_>,
     deadlines: &Deadlines,
-    handed: &[Option<usize>],
+    handed: Option<usize>,
     halves: Halves,
     depth: usize,
 ) -> Hop {
@@ -152,7 +189,7 @@ fn hop(
     let above = trace.link(first);
     let granted = client
         .and_then(|client| given(client, above))
-        .or_else(|| handed[first].and_then(|call_span| given(call_span, trace.link(call_span))))
+        .or_else(|| handed.and_then(|call_span| given(call_span, trace.link(call_span))))
         .or_else(|| server.and_then(|server| given(server, above)));
     let (anchor, judge) =
         granted.map_or((trace.start(first), above), |(_, anchor, judge)| (anchor, judge));
@@ -205,31 +242,6 @@ fn tell_queues(trace: &Trace<'_>, hops: &mut [Hop]) {
     }
 }
 
-/// Sets the verdicts, from the roots down.
-fn judge(trace: &Trace<'_>, hops: &mut [Hop], floor: Nanos) {
-    let repeats = repeats_earlier_allowance(trace, hops, floor);
-    // Whether the nearest hop with a grant, at or above each span, was dishonest. Set ahead for
-    // the servers of a client that has several: each is a hop of its own.
-    let mut dishonest: Vec<Option<bool>> = vec![None; trace.len()];
-    let mut next = 0;
-    for &i in &trace.tree.top_down {
-        let above = trace.link(i).and_then(|parent| dishonest[parent]).unwrap_or(false);
-        dishonest[i].get_or_insert(above);
-        let mut first = true;
-        while let Some(hop) = hops.get_mut(next).filter(|hop| hop.first == i) {
-            hop.verdict = verdict(trace, hop, floor, above, repeats[next]);
-            let tainted =
-                matches!(hop.verdict, Verdict::Reset | Verdict::Overgrant | Verdict::Inherited);
-            dishonest[hop.top] = Some(if hop.grant.is_some() { tainted } else { above });
-            if first {
-                dishonest[i] = dishonest[hop.top];
-            }
-            first = false;
-            next += 1;
-        }
-    }
-}
-
 fn verdict(
     trace: &Trace<'_>,
     hop: &Hop,
@@ -267,14 +279,14 @@ fn verdict(
 }
 
 /// For each hop whose grant exceeds what was known to be left: whether it equals an earlier
-/// allowance (A of SEMANTICS §6).
+/// allowance (A of SEMANTICS §6). Nothing if there is none.
 fn repeats_earlier_allowance(trace: &Trace<'_>, hops: &[Hop], floor: Nanos) -> Vec<bool> {
-    let suspects: Vec<bool> =
-        hops.iter().map(|hop| hop.exceeds_left(floor) && hop.exceeds_known(floor)).collect();
-    let mut repeats = vec![false; hops.len()];
-    if !suspects.contains(&true) {
-        return repeats;
+    let is_suspect = |hop: &Hop| hop.exceeds_left(floor) && hop.exceeds_known(floor);
+    if !hops.iter().any(is_suspect) {
+        return Vec::new();
     }
+    let suspects: Vec<bool> = hops.iter().map(is_suspect).collect();
+    let mut repeats = vec![false; hops.len()];
     repeats_above(trace, hops, &suspects, floor, &mut repeats);
     repeats_beside(trace, hops, &suspects, floor, &mut repeats);
     repeats

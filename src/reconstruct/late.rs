@@ -1,5 +1,6 @@
 //! Late and residual work, and open calls (SEMANTICS §9).
 
+use super::memory::reset;
 use super::own_time::{OwnTime, Stretch};
 use super::trace::Trace;
 use crate::budget;
@@ -41,7 +42,7 @@ impl Amounts {
 }
 
 /// Late and residual work of every span's subtree.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Work {
     /// By span: its own and all below it, attached spans below the root.
     pub below: Vec<Amounts>,
@@ -55,11 +56,12 @@ pub(super) struct Work {
 
 impl Work {
     /// Two passes: down for the instants that count, up for the sums.
-    pub(super) fn of(trace: &Trace<'_>, own_time: &OwnTime, strings: &Interner) -> Self {
-        let mut below = vec![Amounts::default(); trace.len()];
-        let mut long_lived = vec![false; trace.len()];
-        let mut detached = vec![false; trace.len()];
-        let mut left_above: Vec<Option<UnixNanos>> = vec![None; trace.len()];
+    pub(super) fn fill(&mut self, trace: &Trace<'_>, own_time: &OwnTime, strings: &Interner) {
+        let Self { below, long_lived, detached, left_above } = self;
+        reset(below, trace.len(), Amounts::default());
+        reset(long_lived, trace.len(), false);
+        reset(detached, trace.len(), false);
+        reset(left_above, trace.len(), None);
         for &i in &trace.tree.top_down {
             let request = trace.request(i);
             let span = trace.span(i);
@@ -82,7 +84,6 @@ impl Work {
                 below[parent].add(amounts);
             }
         }
-        Self { below, long_lived, detached, left_above }
     }
 }
 

@@ -10,6 +10,7 @@ mod finding;
 mod hop;
 mod late;
 mod max_tree;
+mod memory;
 mod numbers;
 mod own_time;
 mod path;
@@ -19,11 +20,12 @@ mod trace;
 mod tree;
 
 use annotated::Annotated;
+use memory::refill;
 use rows::Rows;
 
 use crate::budget;
 use crate::contract::Contract;
-use crate::span::{Interner, Span, Spans};
+use crate::span::{Span, Spans};
 use crate::tables::Tables;
 use crate::units::Nanos;
 
@@ -45,22 +47,21 @@ impl Default for Policy {
 /// The tables of a partition of whole traces, rows in the order of the tables.
 pub fn reconstruct(spans: Spans, policy: &Policy) -> Tables {
     let Spans { strings, rows } = spans;
-    let sorted = in_order(&rows, &strings);
-    let mut told = Rows::new(strings);
-    for trace in sorted.chunk_by(|one, other| one.trace_id == other.trace_id) {
-        let annotated = Annotated::of(trace, &told.tables.strings, policy);
+    // What decides nearly always lies together, not behind references.
+    let mut by_trace: Vec<_> = rows.iter().map(|span| (span.trace_id.sort_key(), span)).collect();
+    by_trace.sort_unstable_by_key(|&(trace, _)| trace);
+    let mut told = Rows::new(strings, rows.len());
+    let mut spans = Vec::new();
+    let mut annotated = Annotated::default();
+    for trace in by_trace.chunk_by(|one, other| one.0 == other.0) {
+        let strings = &told.tables.strings;
+        refill(&mut spans, trace.iter().map(|&(_, span)| span));
+        spans.sort_unstable_by(|one: &&Span, other| {
+            let key = |span: &Span| (span.start, span.span_id);
+            key(one).cmp(&key(other)).then_with(|| one.content_order(other, strings))
+        });
+        annotated.fill(&spans, strings, policy);
         told.append(&annotated);
     }
     told.tables
-}
-
-/// The spans by trace, and within one by (start, id, content).
-fn in_order<'a>(spans: &'a [Span], strings: &Interner) -> Vec<&'a Span> {
-    // What decides nearly always lies together, not behind references.
-    let key = |span: &Span| (span.trace_id.sort_key(), span.start, span.span_id);
-    let mut sorted: Vec<_> = spans.iter().map(|span| (key(span), span)).collect();
-    sorted.sort_unstable_by(|(key, span), (other_key, other)| {
-        key.cmp(other_key).then_with(|| span.content_order(other, strings))
-    });
-    sorted.into_iter().map(|(_, span)| span).collect()
 }

@@ -1,10 +1,9 @@
 //! What a span's own time is spent on (SEMANTICS §8, categories).
 
-use std::iter::Peekable;
 use std::ops::Range;
-use std::vec::IntoIter;
 
 use super::attempt::Calls;
+use super::memory::{refill, take_leading};
 use super::trace::Trace;
 use crate::span::Kind;
 use crate::tables::{AttemptKind, Category};
@@ -14,7 +13,7 @@ use crate::units::{Nanos, UnixNanos};
 pub(super) type Stretch = (UnixNanos, UnixNanos);
 
 /// What the own time of each span is.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct OwnTime {
     /// The stretches that are queue or backoff, by span; those of one disjoint, by time.
     marks: Vec<(Stretch, Category)>,
@@ -22,21 +21,49 @@ pub(super) struct OwnTime {
     marks_of: Vec<Range<usize>>,
     /// By span: what all the rest is.
     otherwise: Vec<Category>,
+    queues: Vec<(usize, Stretch)>,
+    backoffs: Vec<(usize, Stretch)>,
 }
 
 impl OwnTime {
     /// Looks at all spans of a trace.
-    pub(super) fn of(trace: &Trace<'_>, calls: &Calls) -> Self {
-        let mut queues = Stretches::default();
-        let mut backoffs = Stretches::default();
+    pub(super) fn fill(&mut self, trace: &Trace<'_>, calls: &Calls) {
+        self.gather(trace, calls);
+        let Self { marks, marks_of, otherwise, queues, backoffs } = self;
+        let (mut queues, mut backoffs) = (queues.as_slice(), backoffs.as_slice());
+        marks.clear();
+        let own_marks = (0..trace.len()).map(|i| {
+            let from = marks.len();
+            let queues = take_leading(&mut queues, |queue| queue.0 == i);
+            let backoffs = take_leading(&mut backoffs, |backoff| backoff.0 == i);
+            if !queues.is_empty() || !backoffs.is_empty() {
+                let stretches = |of: &[(usize, Stretch)]| united(of.iter().map(|own| own.1));
+                mark(&stretches(queues), &stretches(backoffs), marks);
+            }
+            from..marks.len()
+        });
+        refill(marks_of, own_marks);
+        refill(otherwise, (0..trace.len()).map(|i| otherwise_of(trace, i)));
+    }
+
+    /// Gathers the queues and backoffs of all spans, by span.
+    fn gather(&mut self, trace: &Trace<'_>, calls: &Calls) {
+        let Self { queues, backoffs, .. } = self;
+        queues.clear();
+        backoffs.clear();
+        let add = |to: &mut Vec<(usize, Stretch)>, span: usize, stretch: Stretch| {
+            if stretch.0 < stretch.1 {
+                to.push((span, stretch));
+            }
+        };
         for i in 0..trace.len() {
             let span = trace.span(i);
-            queues.add(i, (trace.start(i), trace.start(i) + span.waited_inside));
+            add(queues, i, (trace.start(i), trace.start(i) + span.waited_inside));
             if span.flags.is_wait {
-                queues.add(i, (trace.start(i), trace.wait_end(i)));
+                add(queues, i, (trace.start(i), trace.wait_end(i)));
             }
             if let Some(parent) = trace.parent(i).filter(|_| trace.is_server(i)) {
-                queues.add(parent, (trace.arrival(i), trace.start(i)));
+                add(queues, parent, (trace.arrival(i), trace.start(i)));
             }
         }
         for pair in calls.calls().flat_map(|attempts| attempts.windows(2)) {
@@ -44,19 +71,11 @@ impl OwnTime {
                 && after.kind == AttemptKind::Retry
                 && let Some(parent) = trace.parent(after.span)
             {
-                backoffs.add(parent, (trace.end(before.span), trace.start(after.span)));
+                add(backoffs, parent, (trace.end(before.span), trace.start(after.span)));
             }
         }
-        let (mut queues, mut backoffs) = (queues.by_span(), backoffs.by_span());
-        let mut marks = Vec::new();
-        let marks_of = (0..trace.len()).map(|i| {
-            let from = marks.len();
-            mark(&queues.next(i), &backoffs.next(i), &mut marks);
-            from..marks.len()
-        });
-        let marks_of = marks_of.collect();
-        let otherwise = (0..trace.len()).map(|i| otherwise(trace, i)).collect();
-        Self { marks, marks_of, otherwise }
+        queues.sort_unstable();
+        backoffs.sort_unstable();
     }
 
     /// What own time of span `i` is where nothing marks it.
@@ -89,7 +108,7 @@ impl OwnTime {
     }
 }
 
-fn otherwise(trace: &Trace<'_>, i: usize) -> Category {
+fn otherwise_of(trace: &Trace<'_>, i: usize) -> Category {
     if !trace.span(i).kind.sends() {
         return Category::Local;
     }
@@ -100,34 +119,6 @@ fn otherwise(trace: &Trace<'_>, i: usize) -> Category {
         Category::Local
     } else {
         Category::Downstream
-    }
-}
-
-/// Stretches of many spans.
-#[derive(Debug, Default)]
-struct Stretches(Vec<(usize, Stretch)>);
-
-impl Stretches {
-    fn add(&mut self, span: usize, stretch: Stretch) {
-        if stretch.0 < stretch.1 {
-            self.0.push((span, stretch));
-        }
-    }
-
-    fn by_span(mut self) -> BySpan {
-        self.0.sort_unstable();
-        BySpan(self.0.into_iter().peekable())
-    }
-}
-
-/// Stretches of one span after another.
-struct BySpan(Peekable<IntoIter<(usize, Stretch)>>);
-
-impl BySpan {
-    /// The union of those of span `i`; spans are asked for in order.
-    fn next(&mut self, i: usize) -> Vec<Stretch> {
-        let own = std::iter::from_fn(|| self.0.next_if(|&(span, _)| span == i));
-        united(own.map(|(_, stretch)| stretch).collect())
     }
 }
 
@@ -153,8 +144,8 @@ fn mark(queues: &[Stretch], backoffs: &[Stretch], marks: &mut Vec<(Stretch, Cate
 }
 
 /// The union of stretches: disjoint, by time, none empty.
-fn united(mut stretches: Vec<Stretch>) -> Vec<Stretch> {
-    stretches.retain(|(from, to)| from < to);
+fn united(stretches: impl Iterator<Item = Stretch>) -> Vec<Stretch> {
+    let mut stretches: Vec<Stretch> = stretches.filter(|(from, to)| from < to).collect();
     stretches.sort_unstable();
     stretches.dedup_by(|next, last| {
         let goes_on = next.0 <= last.1;
@@ -179,7 +170,7 @@ pub(super) struct Union {
 impl Union {
     /// The union of stretches.
     pub(super) fn of(stretches: impl Iterator<Item = Stretch>) -> Self {
-        let stretches = united(stretches.collect());
+        let stretches = united(stretches);
         let mut length = Nanos::ZERO;
         let before = stretches.iter().map(|&(from, to)| {
             let before = length;

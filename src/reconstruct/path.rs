@@ -47,41 +47,11 @@ impl Segment {
     }
 }
 
-/// The segments by request, those of one together exactly root end − origin.
-pub(super) fn segments(trace: &Trace<'_>, own_time: &OwnTime, strings: &Interner) -> Vec<Segment> {
-    let mut path = Path {
-        trace,
-        own_time,
-        segments: Vec::with_capacity(trace.len()),
-        open: vec![VecDeque::new(); trace.len()],
-        spare: Vec::new(),
-        index: ChildIndex::default(),
-    };
-    for request in &trace.requests {
-        let root = request.root;
-        path.add(root, Category::Queue, trace.start(root) - request.origin);
-        path.give(root, (trace.start(root), trace.end(root)));
-    }
-    for &i in &trace.tree.top_down {
-        path.tell(i);
-    }
-    let mut segments = path.segments;
-    segments.sort_unstable_by(|one, other| one.order(other, strings));
-    segments.dedup_by(|next, last| {
-        let is_same = last.order(next, strings).is_eq();
-        if is_same {
-            last.length += next.length;
-        }
-        is_same
-    });
-    segments
-}
-
-struct Path<'t, 'a> {
-    trace: &'t Trace<'a>,
-    own_time: &'t OwnTime,
+/// The consumption paths of all requests of a trace.
+#[derive(Debug, Default)]
+pub(super) struct Path {
     segments: Vec<Segment>,
-    /// By span the stretches that it still has to tell: disjoint, by time.
+    /// By span the stretches that it still has to tell: disjoint, by time. Empty once all are told.
     open: Vec<VecDeque<Stretch>>,
     /// Empty ones whose memory is used again.
     spare: Vec<VecDeque<Stretch>>,
@@ -89,31 +59,76 @@ struct Path<'t, 'a> {
     index: ChildIndex,
 }
 
-impl Path<'_, '_> {
+impl Path {
+    /// Walks all of them.
+    pub(super) fn fill(&mut self, trace: &Trace<'_>, own_time: &OwnTime, strings: &Interner) {
+        self.segments.clear();
+        self.open.resize_with(trace.len(), VecDeque::new);
+        let mut walk = Walk { trace, own_time, path: self };
+        for request in &trace.requests {
+            let root = request.root;
+            walk.add(root, Category::Queue, trace.start(root) - request.origin);
+            walk.give(root, (trace.start(root), trace.end(root)));
+        }
+        for &i in &trace.tree.top_down {
+            walk.tell(i);
+        }
+        self.segments.sort_unstable_by(|one, other| one.order(other, strings));
+        self.segments.dedup_by(|next, last| {
+            let is_same = last.order(next, strings).is_eq();
+            if is_same {
+                last.length += next.length;
+            }
+            is_same
+        });
+    }
+
+    /// The segments of a request: together exactly root end − origin.
+    pub(super) fn segments(&self, request: usize) -> &[Segment] {
+        let begin = self.segments.partition_point(|segment| segment.request < request);
+        let end = self.segments.partition_point(|segment| segment.request <= request);
+        &self.segments[begin..end]
+    }
+}
+
+struct Walk<'t, 'a> {
+    trace: &'t Trace<'a>,
+    own_time: &'t OwnTime,
+    path: &'t mut Path,
+}
+
+impl Walk<'_, '_> {
     /// Tells what span `i` did in its stretches; parts that its children have to tell become
     /// theirs.
     fn tell(&mut self, i: usize) {
-        let mut open = std::mem::take(&mut self.open[i]);
+        let mut open = std::mem::take(&mut self.path.open[i]);
         if open.is_empty() {
             return;
         }
-        self.index.fill(self.trace, i);
+        if self.trace.children.of(i).is_empty() {
+            open.drain(..).for_each(|stretch| self.own(i, stretch));
+            self.path.spare.push(open);
+            return;
+        }
+        self.path.index.fill(self.trace, i);
         while let Some(&last) = open.back() {
-            if let Some(child) = self.index.covering(last) {
+            if let Some(child) = self.path.index.covering(last) {
                 open = self.pass_on(child, open);
             } else {
                 open.pop_back();
                 self.tell_stretch(i, last);
             }
         }
-        self.spare.push(open);
+        if open.capacity() > 0 {
+            self.path.spare.push(open);
+        }
     }
 
     /// Gives span `i` a stretch to tell that is earlier than those it has.
     fn give(&mut self, i: usize, stretch: Stretch) {
-        let open = &mut self.open[i];
+        let open = &mut self.path.open[i];
         if open.capacity() == 0 {
-            *open = self.spare.pop().unwrap_or_default();
+            *open = self.path.spare.pop().unwrap_or_default();
         }
         open.push_front(stretch);
     }
@@ -131,7 +146,7 @@ impl Path<'_, '_> {
             open.drain(before..).collect()
         };
         // What the child has already lies later in time.
-        let has = &mut self.open[child.span];
+        let has = &mut self.path.open[child.span];
         if has.len() < passed.len() {
             passed.append(has);
             *has = passed;
@@ -147,7 +162,7 @@ impl Path<'_, '_> {
     fn tell_stretch(&mut self, i: usize, (from, to): Stretch) {
         let mut at = to;
         while at > from {
-            let index = &self.index;
+            let index = &self.path.index;
             // Children are clipped to the stretch, so those that run past its end all end there.
             let past_end = index.latest_start_covering(at, to);
             let done = past_end.filter(|_| at == to).or_else(|| index.last_end_by(at, from));
@@ -178,7 +193,7 @@ impl Path<'_, '_> {
     fn add(&mut self, i: usize, category: Category, length: Nanos) {
         if length != Nanos::ZERO {
             let span = self.trace.span(i);
-            self.segments.push(Segment {
+            self.path.segments.push(Segment {
                 request: self.trace.tree.request_of[i],
                 service: span.service,
                 operation: span.operation,
@@ -191,7 +206,7 @@ impl Path<'_, '_> {
 
 /// Answers which child is next on the way back, each in logarithmic time, so that a comb of
 /// overlapping children costs no more than its size times that.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct ChildIndex {
     /// By (start, id descending): of equal starts the smaller id comes last.
     by_start: Vec<Child>,
@@ -203,7 +218,7 @@ struct ChildIndex {
     ends: MaxTree<UnixNanos>,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Child {
     span: usize,
     start: UnixNanos,

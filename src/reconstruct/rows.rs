@@ -6,7 +6,8 @@ use super::annotated::Annotated;
 use super::attempt::Attempt;
 use super::finding::{Finding, findings};
 use super::hop::Hop;
-use super::path::{Segment, segments};
+use super::memory::take_leading;
+use super::path::Segment;
 use super::request::Request;
 use crate::budget;
 use crate::span::{Interner, Span, SpanId, Sym, TraceId};
@@ -31,22 +32,28 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// No rows yet; `strings` are those of the spans.
-    pub(super) fn new(mut strings: Interner) -> Self {
+    /// No rows yet; `strings` are those of the spans, of which there are so many.
+    pub(super) fn new(mut strings: Interner, spans: usize) -> Self {
         let by_contract = strings.intern(CONTRACT);
-        let tables = Tables { strings, ..Tables::default() };
+        // Most traces have fewer of each; what is not used is never touched.
+        let tables = Tables {
+            strings,
+            hops: Vec::with_capacity(spans),
+            attempts: Vec::with_capacity(spans),
+            segments: Vec::with_capacity(spans),
+            ..Tables::default()
+        };
         Self { tables, by_contract, classes: FxHashMap::default() }
     }
 
     /// Appends the rows of one trace.
     pub(super) fn append(&mut self, of: &Annotated<'_>) {
         let trace = &of.trace;
-        let segments = segments(trace, &of.own_time, &self.tables.strings);
         let findings = findings(of);
         let order = Order::of(of);
         let calls = of.calls.calls();
         let attempts = calls.flat_map(|call| call.iter().map(move |attempt| (call, attempt)));
-        let hops = order.sorted(of.hops.iter(), |hop| hop.first);
+        let hops = order.sorted(of.hops.hops.iter(), |hop| hop.first);
         let attempts = order.sorted(attempts, |(_, attempt)| attempt.span);
         let mut findings = order.sorted(findings.iter(), |finding| finding.span);
         let request_of = |span: usize| trace.tree.request_of[span];
@@ -68,13 +75,10 @@ impl Rows {
                 by_contract: self.by_contract,
                 root_span_id: root.span_id,
             };
-            let begin = segments.partition_point(|segment| segment.request < number);
-            let segments = &segments[begin..];
-            let segments =
-                &segments[..segments.partition_point(|segment| segment.request == number)];
-            let hops = take(&mut hops, |hop| request_of(hop.first) == number);
-            let attempts = take(&mut attempts, |(_, attempt)| request_of(attempt.span) == number);
-            let findings = take(&mut findings, |finding| request_of(finding.span) == number);
+            let segments = of.path.segments(number);
+            let hops = take_leading(&mut hops, |hop| request_of(hop.first) == number);
+            let attempts = take_leading(&mut attempts, |(_, attempt)| request_of(attempt.span) == number);
+            let findings = take_leading(&mut findings, |finding| request_of(finding.span) == number);
 
             tables.requests.push(subject.request(segments, hops, attempts, number));
             tables.segments.extend(segments.iter().map(|segment| subject.segment(segment)));
@@ -143,14 +147,6 @@ fn places(order: &[usize]) -> Vec<usize> {
         places[number] = place;
     }
     places
-}
-
-/// Takes the leading things that are wanted.
-fn take<'t, T>(things: &mut &'t [T], is_wanted: impl Fn(&T) -> bool) -> &'t [T] {
-    let wanted = things.iter().take_while(|thing| is_wanted(thing)).count();
-    let (taken, rest) = things.split_at(wanted);
-    *things = rest;
-    taken
 }
 
 /// The request whose rows are being made, and what they all carry.
