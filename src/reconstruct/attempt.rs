@@ -143,7 +143,11 @@ impl Below<'_, '_> {
         let joins = match group.map(|group| &self.found.groups[group]) {
             None => self.of_call_span,
             Some(group) if group.is_numbered => {
-                if later { group.last_call.or_else(|| self.redirected_by(i)) } else { None }
+                if later {
+                    group.last_call.or_else(|| self.redirected_by(i))
+                } else {
+                    None
+                }
             }
             Some(group) => group.last_call.filter(|&call| self.follows(call, i)),
         };

@@ -48,8 +48,7 @@ impl Clock {
         self.blind_spots = BlindSpots::default();
         self.number_domains(tree);
         self.settle_domains(tree);
-        let corrected =
-            self.offsets.iter().flatten().any(|offset| offset.chosen != Nanos::ZERO);
+        let corrected = self.offsets.iter().flatten().any(|offset| offset.chosen != Nanos::ZERO);
         self.blind_spots.insert_if(corrected, BlindSpot::ClockSkewCorrected);
         let shifted = (0..tree.spans.len()).any(|child| match tree.parents[child] {
             Parent::Of(parent) => {

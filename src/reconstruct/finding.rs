@@ -79,9 +79,8 @@ impl Found<'_, '_> {
     }
 
     fn execution(&mut self, hop: &Hop) {
-        let Some(server) = hop.server else { return };
+        let Some((server, begun)) = hop.server.zip(hop.begun) else { return };
         let trace = &self.of.trace;
-        let begun = trace.execution_start(server);
         let arrived = trace.arrival(server);
         let worked = self.of.work.below[server].worked_after(begun);
         if let Some(deadline) = self.of.caller_deadline(server) {

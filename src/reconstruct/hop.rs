@@ -11,6 +11,9 @@ use crate::span::{Grant, SpanId};
 use crate::tables::Verdict;
 use crate::units::{Nanos, UnixNanos};
 
+/// So many ancestors are looked at one by one before all are gathered.
+const NEAR: usize = 16;
+
 /// One hop.
 #[derive(Debug)]
 pub(super) struct Hop {
@@ -36,6 +39,12 @@ pub(super) struct Hop {
     pub verdict: Verdict,
     /// Time in queues: the waits inside both halves, and before the callee.
     pub queue: Nanos,
+    /// When the server began to execute.
+    pub begun: Option<UnixNanos>,
+    /// The grant exceeds what was known to be left.
+    is_suspect: bool,
+    /// It is such a one, and equals an earlier allowance.
+    repeats: bool,
 }
 
 impl Hop {
@@ -135,7 +144,7 @@ impl Hops {
     /// Sets the verdicts, from the roots down.
     fn judge(&mut self, trace: &Trace<'_>, floor: Nanos) {
         let Self { hops, dishonest, .. } = self;
-        let repeats = repeats_earlier_allowance(trace, hops, floor);
+        find_repeats(trace, hops, floor);
         // Set ahead for the servers of a client that has several: each is a hop of its own.
         reset(dishonest, trace.len(), None);
         let mut next = 0;
@@ -144,8 +153,7 @@ impl Hops {
             dishonest[i].get_or_insert(above);
             let mut first = true;
             while let Some(hop) = hops.get_mut(next).filter(|hop| hop.first == i) {
-                let repeats = repeats.get(next).is_some_and(|&repeats| repeats);
-                hop.verdict = verdict(trace, hop, floor, above, repeats);
+                hop.verdict = verdict(trace, hop, floor, above);
                 let tainted =
                     matches!(hop.verdict, Verdict::Reset | Verdict::Overgrant | Verdict::Inherited);
                 dishonest[hop.top] = Some(if hop.grant.is_some() { tainted } else { above });
@@ -209,6 +217,9 @@ fn hop(
         known_left: left_by(&deadlines.known),
         verdict: Verdict::Undeclared,
         queue: Nanos::ZERO,
+        begun: server.map(|server| trace.execution_start(server)),
+        is_suspect: false,
+        repeats: false,
     }
 }
 
@@ -242,13 +253,7 @@ fn tell_queues(trace: &Trace<'_>, hops: &mut [Hop]) {
     }
 }
 
-fn verdict(
-    trace: &Trace<'_>,
-    hop: &Hop,
-    floor: Nanos,
-    below_dishonest: bool,
-    repeats: bool,
-) -> Verdict {
+fn verdict(trace: &Trace<'_>, hop: &Hop, floor: Nanos, below_dishonest: bool) -> Verdict {
     if trace.link(hop.first).is_none() {
         return Verdict::Origin;
     }
@@ -258,7 +263,7 @@ fn verdict(
     };
     let Some(left) = hop.left else { return Verdict::NoCallerDeadline };
     if hop.exceeds_left(floor) {
-        return match (hop.exceeds_known(floor), below_dishonest, repeats) {
+        return match (hop.exceeds_known(floor), below_dishonest, hop.repeats) {
             (false, true, _) => Verdict::Inherited,
             (false, false, _) => Verdict::Stretched,
             (true, _, true) => Verdict::Reset,
@@ -278,42 +283,43 @@ fn verdict(
     }
 }
 
-/// For each hop whose grant exceeds what was known to be left: whether it equals an earlier
-/// allowance (A of SEMANTICS §6). Nothing if there is none.
-fn repeats_earlier_allowance(trace: &Trace<'_>, hops: &[Hop], floor: Nanos) -> Vec<bool> {
-    let is_suspect = |hop: &Hop| hop.exceeds_left(floor) && hop.exceeds_known(floor);
-    if !hops.iter().any(is_suspect) {
-        return Vec::new();
+/// Finds the hops whose grant exceeds what was known to be left and equals an earlier allowance (A
+/// of SEMANTICS §6).
+fn find_repeats(trace: &Trace<'_>, hops: &mut [Hop], floor: Nanos) {
+    let (mut others_are_far, mut others) = (false, false);
+    for hop in hops.iter_mut() {
+        hop.is_suspect = hop.exceeds_left(floor) && hop.exceeds_known(floor);
+        let Some(grant) = hop.grant.filter(|_| hop.is_suspect) else { continue };
+        let equals = |allowance: Nanos| budget::is_equal(grant.value, allowance, floor);
+        let mut above = std::iter::successors(hop.caller, |&i| trace.link(i));
+        let mut near = above.by_ref().take(NEAR).filter_map(|i| trace.span(i).grant);
+        hop.repeats = trace.request(hop.first).budget_at_origin().is_some_and(equals)
+            || near.any(|grant| equals(grant.value));
+        others |= !hop.repeats;
+        others_are_far |= !hop.repeats && above.next().is_some();
     }
-    let suspects: Vec<bool> = hops.iter().map(is_suspect).collect();
-    let mut repeats = vec![false; hops.len()];
-    repeats_above(trace, hops, &suspects, floor, &mut repeats);
-    repeats_beside(trace, hops, &suspects, floor, &mut repeats);
-    repeats
+    if others_are_far {
+        find_repeats_above(trace, hops, floor);
+    }
+    if others {
+        find_repeats_beside(trace, hops, floor);
+    }
 }
 
-/// The request's budget and the grants of the caller and its ancestors.
-fn repeats_above(
-    trace: &Trace<'_>,
-    hops: &[Hop],
-    suspects: &[bool],
-    floor: Nanos,
-    repeats: &mut [bool],
-) {
+/// The grants of the caller and its ancestors, however many.
+fn find_repeats_above(trace: &Trace<'_>, hops: &mut [Hop], floor: Nanos) {
     let mut above = Ancestors::default();
     let mut next = 0;
     for &i in &trace.tree.top_down {
         above.come_below(trace.link(i));
-        while let Some(hop) = hops.get(next).filter(|hop| hop.first == i) {
-            if let Some(grant) = hop.grant.filter(|_| suspects[next]) {
+        while let Some(hop) = hops.get_mut(next).filter(|hop| hop.first == i) {
+            if let Some(grant) = hop.grant.filter(|_| hop.is_suspect && !hop.repeats) {
                 // Call spans between caller and hop are not the caller's.
                 let between = above.values_below(hop.caller);
                 for &grant in &between {
                     above.values.remove(grant);
                 }
-                let budget = trace.request(i).budget_at_origin();
-                repeats[next] = holds_equal(&above.values, grant.value, floor)
-                    || budget.is_some_and(|budget| budget::is_equal(grant.value, budget, floor));
+                hop.repeats = holds_equal(&above.values, grant.value, floor);
                 for grant in between {
                     above.values.add(grant);
                 }
@@ -325,25 +331,21 @@ fn repeats_above(
 }
 
 /// The grants of hops that the same caller opened strictly earlier.
-fn repeats_beside(
-    trace: &Trace<'_>,
-    hops: &[Hop],
-    suspects: &[bool],
-    floor: Nanos,
-    repeats: &mut [bool],
-) {
-    let mut by_caller: Vec<usize> =
-        (0..hops.len()).filter(|&hop| hops[hop].caller.is_some()).collect();
-    let opened = |hop: usize| (hops[hop].caller, trace.start(hops[hop].first));
-    by_caller.sort_by_key(|&hop| opened(hop));
-    for siblings in by_caller.chunk_by(|&one, &other| hops[one].caller == hops[other].caller) {
+fn find_repeats_beside(trace: &Trace<'_>, hops: &mut [Hop], floor: Nanos) {
+    let opened = |(number, hop): (usize, &Hop)| Some((hop.caller?, trace.start(hop.first), number));
+    let mut by_caller: Vec<_> = hops.iter().enumerate().filter_map(opened).collect();
+    by_caller.sort_unstable();
+    for siblings in by_caller.chunk_by(|one, other| one.0 == other.0) {
         let mut earlier = Multiset::default();
-        let grant = |hop: usize| hops[hop].grant.map(|grant| grant.value);
-        for together in siblings.chunk_by(|&one, &other| opened(one) == opened(other)) {
-            for &hop in together.iter().filter(|&&hop| suspects[hop]) {
-                repeats[hop] |= grant(hop).is_some_and(|grant| holds_equal(&earlier, grant, floor));
+        for together in siblings.chunk_by(|one, other| one.1 == other.1) {
+            for &(.., hop) in together {
+                let hop = &mut hops[hop];
+                if let Some(grant) = hop.grant.filter(|_| hop.is_suspect && !hop.repeats) {
+                    hop.repeats = holds_equal(&earlier, grant.value, floor);
+                }
             }
-            together.iter().filter_map(|&hop| grant(hop)).for_each(|grant| earlier.add(grant));
+            let grants = together.iter().filter_map(|&(.., hop)| hops[hop].grant);
+            grants.for_each(|grant| earlier.add(grant.value));
         }
     }
 }

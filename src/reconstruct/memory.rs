@@ -14,10 +14,7 @@ pub(super) fn refill<T>(values: &mut Vec<T>, new: impl Iterator<Item = T>) {
 }
 
 /// Takes the leading ones of `things` that are wanted.
-pub(super) fn take_leading<'t, T>(
-    things: &mut &'t [T],
-    is_wanted: impl Fn(&T) -> bool,
-) -> &'t [T] {
+pub(super) fn take_leading<'t, T>(things: &mut &'t [T], is_wanted: impl Fn(&T) -> bool) -> &'t [T] {
     let wanted = things.iter().take_while(|thing| is_wanted(thing)).count();
     let (taken, rest) = things.split_at(wanted);
     *things = rest;

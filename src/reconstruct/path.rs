@@ -33,11 +33,7 @@ impl Segment {
     /// By request, and within one by what they are, in words.
     fn order(&self, other: &Self, strings: &Interner) -> Ordering {
         let text = |one: Sym, other: Sym| {
-            if one == other {
-                Ordering::Equal
-            } else {
-                strings.get(one).cmp(strings.get(other))
-            }
+            if one == other { Ordering::Equal } else { strings.get(one).cmp(strings.get(other)) }
         };
         self.request
             .cmp(&other.request)
@@ -239,11 +235,14 @@ impl ChildIndex {
         by_end.clone_from(by_start);
         by_end.sort_unstable_by_key(|child| (child.end, child.start, id_descending(child)));
         last_end_of_prefix.clear();
-        last_end_of_prefix.extend(by_start.iter().scan(None, |latest: &mut Option<Child>, &child| {
-            // Later in this order is preferred where ends are equal.
-            *latest = Some(latest.filter(|latest| latest.end > child.end).unwrap_or(child));
-            *latest
-        }));
+        last_end_of_prefix.extend(by_start.iter().scan(
+            None,
+            |latest: &mut Option<Child>, &child| {
+                // Later in this order is preferred where ends are equal.
+                *latest = Some(latest.filter(|latest| latest.end > child.end).unwrap_or(child));
+                *latest
+            },
+        ));
         ends.fill(by_start.iter().map(|child| child.end));
     }
 

@@ -77,8 +77,10 @@ impl Rows {
             };
             let segments = of.path.segments(number);
             let hops = take_leading(&mut hops, |hop| request_of(hop.first) == number);
-            let attempts = take_leading(&mut attempts, |(_, attempt)| request_of(attempt.span) == number);
-            let findings = take_leading(&mut findings, |finding| request_of(finding.span) == number);
+            let attempts =
+                take_leading(&mut attempts, |(_, attempt)| request_of(attempt.span) == number);
+            let findings =
+                take_leading(&mut findings, |finding| request_of(finding.span) == number);
 
             tables.requests.push(subject.request(segments, hops, attempts, number));
             tables.segments.extend(segments.iter().map(|segment| subject.segment(segment)));
@@ -129,11 +131,7 @@ impl Order {
     }
 
     /// Things in the order of the spans that they belong to.
-    fn sorted<T>(
-        &self,
-        things: impl Iterator<Item = T>,
-        span: impl Fn(&T) -> usize,
-    ) -> Vec<T> {
+    fn sorted<T>(&self, things: impl Iterator<Item = T>, span: impl Fn(&T) -> usize) -> Vec<T> {
         let mut things: Vec<T> = things.collect();
         things.sort_by_key(|thing| self.places[span(thing)]);
         things
@@ -322,7 +320,7 @@ impl Subject<'_, '_> {
                 .server
                 .or_else(|| trace.link(hop.first).is_none().then_some(hop.first))
                 .and_then(|i| trace.span(i).queued_key),
-            remaining_at_start_ns: remaining(hop.server.map(|i| trace.execution_start(i))),
+            remaining_at_start_ns: remaining(hop.begun),
             duration_ns: trace.span(half).duration(),
             outcome: trace.outcome(half),
             late_work_ns: request.deadline.map(|_| below.late_work),
