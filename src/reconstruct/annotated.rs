@@ -73,7 +73,9 @@ fn layers(trace: &Trace<'_>, calls: &Calls) -> Vec<bool> {
     }
     let mut retried = vec![false; trace.len()];
     for attempts in calls.calls().filter(|attempts| attempts.len() > 1) {
-        attempts.iter().for_each(|attempt| retried[attempt.span] = true);
+        for attempt in attempts {
+            retried[attempt.span] = true;
+        }
     }
     let mut below = vec![false; trace.len()];
     for &i in &trace.tree.top_down {

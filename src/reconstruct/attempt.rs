@@ -38,7 +38,8 @@ pub(super) struct Calls {
     attempts: Vec<Attempt>,
     /// A retry says so whose first attempt is not there.
     pub attempts_missing: bool,
-    calls: Vec<Call>,
+    /// The calls, as far as their attempts were taken.
+    open: Vec<Call>,
     /// The tries below one parent, and the group of each.
     tries: Vec<(usize, Option<usize>)>,
     groups: Vec<Group>,
@@ -50,7 +51,7 @@ impl Calls {
     pub(super) fn fill(&mut self, trace: &Trace<'_>, deadlines: &Deadlines, strings: &Interner) {
         self.attempts.clear();
         self.attempts_missing = false;
-        self.calls.clear();
+        self.open.clear();
         let mut below = Below {
             trace,
             deadlines,
@@ -172,7 +173,7 @@ impl Below<'_, '_> {
         if span.target.is_none() && !span.flags.has_rpc {
             return false;
         }
-        let last = self.found.calls[call].last;
+        let last = self.found.open[call].last;
         if trace.start(i) >= trace.end(last) {
             return failed_retryably(trace.outcome(last), trace.span(last));
         }
@@ -183,13 +184,13 @@ impl Below<'_, '_> {
     /// Appends try `i` to the call that it joins, else to a new one. Gives the call.
     fn append(&mut self, joins: Option<usize>, i: usize) -> usize {
         let (trace, span) = (self.trace, self.trace.span(i));
-        let before = joins.map(|call| self.found.calls[call].last);
-        let calls = &mut self.found.calls;
+        let before = joins.map(|call| self.found.open[call].last);
+        let open = &mut self.found.open;
         let call = joins.unwrap_or_else(|| {
-            calls.push(Call { last: i, attempts: 0 });
-            calls.len() - 1
+            open.push(Call { last: i, attempts: 0 });
+            open.len() - 1
         });
-        let of_call = &mut calls[call];
+        let of_call = &mut open[call];
         of_call.last = i;
         of_call.attempts = of_call.attempts.saturating_add(1);
         let later = span.attempt_ordinal.is_some_and(|ordinal| ordinal > 1);

@@ -30,7 +30,7 @@ pub(super) struct Finding {
 /// All findings of a trace but those that need several traces.
 pub(super) fn findings(of: &Annotated<'_>) -> Vec<Finding> {
     let mut found = Found { of, findings: Vec::new() };
-    of.hops.hops.iter().for_each(|hop| found.hop(hop));
+    of.hops.all.iter().for_each(|hop| found.hop(hop));
     (0..of.trace.len()).for_each(|span| found.side_effect(span));
     of.calls.calls().for_each(|attempts| found.call(attempts));
     for (request, &layered) in of.retry_layered.iter().enumerate() {

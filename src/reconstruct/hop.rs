@@ -78,7 +78,7 @@ impl Hop {
 #[derive(Debug, Default)]
 pub(super) struct Hops {
     /// First halves from the roots down.
-    pub hops: Vec<Hop>,
+    pub all: Vec<Hop>,
     /// By span how many hops stand above it, itself not counted.
     above: Vec<usize>,
     /// By span the call span whose grant was handed down to it.
@@ -96,7 +96,7 @@ impl Hops {
         calls: &Calls,
         tolerance_floor: Nanos,
     ) {
-        self.hops.clear();
+        self.all.clear();
         reset(&mut self.above, trace.len(), 0);
         self.hand_down(trace, calls);
         for &i in &trace.tree.top_down {
@@ -108,7 +108,7 @@ impl Hops {
             }
         }
         self.judge(trace, tolerance_floor);
-        tell_queues(trace, &mut self.hops);
+        tell_queues(trace, &mut self.all);
     }
 
     /// The grant of a call span goes to its first attempt, where that has none.
@@ -128,7 +128,7 @@ impl Hops {
         let (depth, handed) = (self.above[i], self.handed[i]);
         let mut add = |client: Option<usize>, server: Option<usize>, top: usize| {
             let halves = Halves { first: i, client, server, top };
-            self.hops.push(hop(trace, deadlines, handed, halves, depth));
+            self.all.push(hop(trace, deadlines, handed, halves, depth));
         };
         if !trace.is_client(i) {
             let root_client = trace.span(i).kind.sends() && !trace.span(i).flags.is_wait;
@@ -143,7 +143,7 @@ impl Hops {
 
     /// Sets the verdicts, from the roots down.
     fn judge(&mut self, trace: &Trace<'_>, floor: Nanos) {
-        let Self { hops, dishonest, .. } = self;
+        let Self { all: hops, dishonest, .. } = self;
         find_repeats(trace, hops, floor);
         // Set ahead for the servers of a client that has several: each is a hop of its own.
         reset(dishonest, trace.len(), None);

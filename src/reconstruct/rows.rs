@@ -53,7 +53,7 @@ impl Rows {
         let order = Order::of(of);
         let calls = of.calls.calls();
         let attempts = calls.flat_map(|call| call.iter().map(move |attempt| (call, attempt)));
-        let hops = order.sorted(of.hops.hops.iter(), |hop| hop.first);
+        let hops = order.sorted(of.hops.all.iter(), |hop| hop.first);
         let attempts = order.sorted(attempts, |(_, attempt)| attempt.span);
         let mut findings = order.sorted(findings.iter(), |finding| finding.span);
         let request_of = |span: usize| trace.tree.request_of[span];
