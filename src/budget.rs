@@ -38,20 +38,12 @@ pub fn is_equal(grant: Nanos, allowance: Nanos, floor: Nanos) -> bool {
     allowance - tolerance <= grant && grant <= allowance + tolerance
 }
 
-/// The allowances that `grant` equals: both bounds of [`is_equal`] grow with the allowance, so
-/// they are one range.
+/// The allowances, none negative, that `grant` equals: both bounds of [`is_equal`] grow with the
+/// allowance, so they are one range.
 pub fn equal_allowances(grant: Nanos, floor: Nanos) -> RangeInclusive<Nanos> {
-    let first = first_where(|allowance| grant <= allowance + tolerance(allowance, floor));
-    let beyond = first_where(|allowance| grant < allowance - tolerance(allowance, floor));
-    first..=beyond - Nanos::from_nanos(1)
-}
-
-/// The least length from 0 for which `holds`, which once true stays true.
-fn first_where(holds: impl Fn(Nanos) -> bool) -> Nanos {
-    let (mut from, mut to) = (0, i64::MAX);
-    while from < to {
-        let middle = from + (to - from) / 2;
-        if holds(Nanos::from_nanos(middle)) { to = middle } else { from = middle + 1 }
-    }
-    Nanos::from_nanos(to)
+    // The least x with x + x / 50 >= grant, and the greatest with x - x / 50 <= grant, all rounded
+    // down.
+    let first = grant - floor.max(grant.div_floor(51));
+    let last = grant + floor.max(grant.div_floor(49));
+    first.at_least_zero()..=last
 }

@@ -369,7 +369,7 @@ impl Span {
 }
 
 /// The spans of a partition: whole traces, with the strings they share.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Spans {
     /// The strings behind every [`Sym`] of `rows`.
     pub strings: Interner,

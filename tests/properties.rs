@@ -15,7 +15,7 @@ use crate::support::random::{MS, Placed, admitted, any_traces, policy, shift, sk
 use crate::support::tables::{Json, differences, json_tables};
 
 fn tables(spans: &Spans, policy: &Policy) -> Json {
-    json_tables(std::iter::once(reconstruct(spans, policy)))
+    json_tables(std::iter::once(reconstruct(spans.clone(), policy)))
 }
 
 /// What differs between two sets of tables, as one text; empty where nothing does.

@@ -47,7 +47,7 @@ pub(super) fn run(
         }
         let done: Vec<(Facts, Tables)> = group
             .into_par_iter()
-            .map(|spans| (survey(&spans), reconstruct(&spans, policy)))
+            .map(|spans| (survey(&spans), reconstruct(spans, policy)))
             .collect();
         for (surveyed, tables) in &done {
             facts.merge(surveyed);

@@ -2,37 +2,52 @@
 //! for a range: one pass over a trace however deep it is.
 
 use std::collections::BTreeMap;
-use std::ops::RangeBounds;
+use std::ops::RangeInclusive;
+
+/// So many values are found sooner by looking through them than in a tree.
+const FEW: usize = 16;
 
 /// Values that may occur several times.
 #[derive(Debug)]
-pub(super) struct Multiset<K>(BTreeMap<K, usize>);
+pub(super) struct Multiset<K> {
+    /// Some of them, in any order.
+    few: Vec<K>,
+    /// How often each occurs beyond that.
+    many: BTreeMap<K, usize>,
+}
 
 impl<K: Ord + Copy> Default for Multiset<K> {
     fn default() -> Self {
-        Self(BTreeMap::new())
+        Self { few: Vec::new(), many: BTreeMap::new() }
     }
 }
 
 impl<K: Ord + Copy> Multiset<K> {
     /// Puts one in.
     pub(super) fn add(&mut self, value: K) {
-        *self.0.entry(value).or_default() += 1;
+        if self.few.len() < FEW {
+            self.few.push(value);
+        } else {
+            *self.many.entry(value).or_default() += 1;
+        }
     }
 
     /// Takes one out.
     pub(super) fn remove(&mut self, value: K) {
-        if let Some(count) = self.0.get_mut(&value) {
+        if let Some(place) = self.few.iter().position(|&one| one == value) {
+            self.few.swap_remove(place);
+        } else if let Some(count) = self.many.get_mut(&value) {
             *count -= 1;
             if *count == 0 {
-                self.0.remove(&value);
+                self.many.remove(&value);
             }
         }
     }
 
-    /// The least one in a range, which must not be reversed.
-    pub(super) fn first_in(&self, range: impl RangeBounds<K>) -> Option<K> {
-        self.0.range(range).next().map(|(&value, _)| value)
+    /// Whether one of them is in a range, which must not be reversed.
+    pub(super) fn any_in(&self, range: &RangeInclusive<K>) -> bool {
+        self.few.iter().any(|value| range.contains(value))
+            || self.many.range(range.clone()).next().is_some()
     }
 }
 

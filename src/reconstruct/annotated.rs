@@ -1,18 +1,19 @@
 //! One trace with everything that its rows are made of.
 
 use super::Policy;
-use super::attempt::{Call, Calls};
+use super::attempt::Calls;
 use super::deadline::Deadlines;
-use super::hop::{Hop, hops};
+use super::hop::Hops;
 use super::late::Work;
 use super::own_time::OwnTime;
+use super::path::Path;
 use super::trace::Trace;
-use crate::span::{Interner, Span, Sym};
+use crate::span::{Interner, Span};
 use crate::tables::{BlindSpot, BlindSpots};
 use crate::units::UnixNanos;
 
 /// A trace, every section of SEMANTICS applied but the findings.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Annotated<'a> {
     /// The spans, aligned, with their roles and requests.
     pub trace: Trace<'a>,
@@ -21,26 +22,30 @@ pub(super) struct Annotated<'a> {
     /// Calls and attempts.
     pub calls: Calls,
     /// Hops and verdicts.
-    pub hops: Vec<Hop>,
+    pub hops: Hops,
     /// What own time is spent on.
     pub own_time: OwnTime,
     /// Late and residual work.
     pub work: Work,
+    /// Where the time went.
+    pub path: Path,
     /// By request: whether two layers of it retried.
     pub retry_layered: Vec<bool>,
 }
 
 impl<'a> Annotated<'a> {
-    /// Annotates one trace, its spans sorted by (start, id, content).
-    pub(super) fn of(spans: &[&'a Span], strings: &'a Interner, policy: &'a Policy) -> Self {
-        let trace = Trace::build(spans, strings, policy);
-        let deadlines = Deadlines::of(&trace);
-        let calls = Calls::of(&trace, &deadlines);
-        let hops = hops(&trace, &deadlines, &calls, policy.tolerance);
-        let own_time = OwnTime::of(&trace, &calls);
-        let work = Work::of(&trace, &own_time);
-        let retry_layered = retry_layered(&trace, &calls.calls);
-        Self { trace, deadlines, calls, hops, own_time, work, retry_layered }
+    /// Annotates one trace in the place of the one before, its spans sorted by (start, id,
+    /// content).
+    pub(super) fn fill(&mut self, spans: &[&'a Span], strings: &Interner, policy: &'a Policy) {
+        let Self { trace, deadlines, calls, hops, own_time, work, path, retry_layered } = self;
+        trace.fill(spans, strings, policy);
+        deadlines.fill(trace);
+        calls.fill(trace, deadlines, strings);
+        hops.fill(trace, deadlines, calls, policy.tolerance);
+        own_time.fill(trace, calls);
+        work.fill(trace, own_time, strings);
+        path.fill(trace, own_time, strings);
+        *retry_layered = layers(trace, calls);
     }
 
     /// What the trace cannot tell; `no_deadline` is for each request on its own.
@@ -57,22 +62,21 @@ impl<'a> Annotated<'a> {
             None => self.trace.request(i).deadline,
         }
     }
-
-    /// The callee's name: the server's service, else what the client names.
-    pub(super) fn callee_service(&self, hop: &Hop) -> Option<Sym> {
-        let of_server = hop.server.and_then(|server| self.trace.service(server));
-        of_server.or_else(|| self.trace.span(hop.client?).peer_service)
-    }
 }
 
 /// By request: whether an attempt of a call with several attempts lies below one of another such
 /// call.
-fn retry_layered(trace: &Trace<'_>, calls: &[Call]) -> Vec<bool> {
-    let mut retried = vec![false; trace.len()];
-    for call in calls.iter().filter(|call| call.attempts.len() > 1) {
-        call.attempts.iter().for_each(|attempt| retried[attempt.span] = true);
-    }
+fn layers(trace: &Trace<'_>, calls: &Calls) -> Vec<bool> {
     let mut layered = vec![false; trace.requests.len()];
+    if !calls.calls().any(|attempts| attempts.len() > 1) {
+        return layered;
+    }
+    let mut retried = vec![false; trace.len()];
+    for attempts in calls.calls().filter(|attempts| attempts.len() > 1) {
+        for attempt in attempts {
+            retried[attempt.span] = true;
+        }
+    }
     let mut below = vec![false; trace.len()];
     for &i in &trace.tree.top_down {
         if let Some(parent) = trace.link(i) {

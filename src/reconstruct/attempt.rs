@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use rustc_hash::{FxHashMap, FxHashSet};
-
 use super::deadline::Deadlines;
+use super::numbers::Numbers;
 use super::trace::{Trace, is_attempt};
 use crate::budget;
-use crate::span::{Outcome, Span, SpanId, Sym};
+use crate::span::{Interner, Outcome, Span, SpanId, Sym};
 use crate::tables::{AttemptKind, Funding};
 use crate::units::{Nanos, UnixNanos};
 
@@ -28,44 +27,48 @@ pub(super) struct Attempt {
     pub allowance: Option<Nanos>,
     /// Whether that was left.
     pub funding: Funding,
-}
-
-/// One call: one or more attempts, in order.
-#[derive(Debug)]
-pub(super) struct Call {
-    /// Never empty.
-    pub attempts: Vec<Attempt>,
+    /// Its call.
+    call: usize,
 }
 
 /// All calls of a trace, by parent from the roots down and in order below each.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Calls {
-    /// The calls.
-    pub calls: Vec<Call>,
+    /// By call, those of one in order.
+    attempts: Vec<Attempt>,
     /// A retry says so whose first attempt is not there.
     pub attempts_missing: bool,
+    /// The calls, as far as their attempts were taken.
+    open: Vec<Call>,
+    /// The tries below one parent, and the group of each.
+    tries: Vec<(usize, Option<usize>)>,
+    groups: Vec<Group>,
+    group_numbers: Numbers<GroupKey>,
 }
 
 impl Calls {
     /// Finds the calls below every span.
-    pub(super) fn of(trace: &Trace<'_>, deadlines: &Deadlines) -> Self {
-        let mut found = Self { calls: Vec::new(), attempts_missing: false };
+    pub(super) fn fill(&mut self, trace: &Trace<'_>, deadlines: &Deadlines, strings: &Interner) {
+        self.attempts.clear();
+        self.attempts_missing = false;
+        self.open.clear();
+        let mut below = Below {
+            trace,
+            deadlines,
+            strings,
+            found: self,
+            of_call_span: None,
+            redirected: BTreeMap::new(),
+        };
         for &parent in &trace.tree.top_down {
-            let tries: Vec<usize> =
-                trace.children.of(parent).iter().copied().filter(|&i| trace.is_try(i)).collect();
-            if tries.is_empty() {
-                continue;
-            }
-            let of_call_span = |i: usize| trace.is_call_span(parent) && is_attempt(trace.span(i));
-            let grouped = tries.iter().copied().filter(|&i| !of_call_span(i));
-            let mut below = Below::new(trace, deadlines, grouped);
-            for &i in &tries {
-                below.take(i, of_call_span(i));
-            }
-            found.attempts_missing |= below.attempts_missing;
-            found.calls.append(&mut below.calls);
+            below.take_all(parent);
         }
-        found
+        self.attempts.sort_by_key(|attempt| attempt.call);
+    }
+
+    /// The attempts of each call.
+    pub(super) fn calls(&self) -> impl Iterator<Item = &[Attempt]> {
+        self.attempts.chunk_by(|one, other| one.call == other.call)
     }
 }
 
@@ -76,64 +79,84 @@ fn group_key(span: &Span) -> GroupKey {
     (span.service, span.operation, span.target)
 }
 
-/// The calls below one parent, while its tries are taken in order.
+/// Tries of one parent that are alike.
+#[derive(Debug, Default)]
+struct Group {
+    /// Some span carries an ordinal.
+    is_numbered: bool,
+    last_call: Option<usize>,
+}
+
+/// A call, as far as its attempts were taken.
+#[derive(Debug)]
+struct Call {
+    last: usize,
+    attempts: i32,
+}
+
+/// The calls of a trace, while its tries are taken by parent, and in order below each.
 struct Below<'t, 'a> {
     trace: &'t Trace<'a>,
     deadlines: &'t Deadlines,
-    calls: Vec<Call>,
-    attempts_missing: bool,
-    /// Groups in which some span carries an ordinal.
-    numbered: FxHashSet<GroupKey>,
-    /// The last call of each group.
-    last_of_group: FxHashMap<GroupKey, usize>,
+    strings: &'t Interner,
+    found: &'t mut Calls,
     /// The one call of the attempts below a call span.
     of_call_span: Option<usize>,
     /// Calls whose last attempt ended as a redirect or challenge, by that end.
     redirected: BTreeMap<(UnixNanos, UnixNanos, SpanId), usize>,
 }
 
-impl<'t, 'a> Below<'t, 'a> {
-    /// `grouped` are the tries that are told apart by what they call.
-    fn new(
-        trace: &'t Trace<'a>,
-        deadlines: &'t Deadlines,
-        grouped: impl Iterator<Item = usize>,
-    ) -> Self {
-        let numbered = grouped.map(|i| trace.span(i));
-        Self {
-            trace,
-            deadlines,
-            calls: Vec::new(),
-            attempts_missing: false,
-            numbered: numbered.filter(|s| s.attempt_ordinal.is_some()).map(group_key).collect(),
-            last_of_group: FxHashMap::default(),
-            of_call_span: None,
-            redirected: BTreeMap::new(),
+impl Below<'_, '_> {
+    /// Takes the tries below `parent`.
+    fn take_all(&mut self, parent: usize) {
+        self.of_call_span = None;
+        self.redirected.clear();
+        self.found.group_numbers.clear();
+        self.found.groups.clear();
+        let mut tries = std::mem::take(&mut self.found.tries);
+        tries.clear();
+        for &i in self.trace.children.of(parent).iter().filter(|&&i| self.trace.is_try(i)) {
+            tries.push((i, self.group(parent, i)));
         }
+        for &(i, group) in &tries {
+            self.take(i, group);
+        }
+        self.found.tries = tries;
     }
 
-    fn take(&mut self, i: usize, under_call_span: bool) {
+    /// The group of try `i`; `None` for an attempt that a call span holds.
+    fn group(&mut self, parent: usize, i: usize) -> Option<usize> {
         let span = self.trace.span(i);
-        let key = group_key(span);
-        let last = self.last_of_group.get(&key).copied();
-        let later = span.attempt_ordinal.is_some_and(|ordinal| ordinal > 1);
-        let joins = if under_call_span {
-            self.of_call_span
-        } else if self.numbered.contains(&key) {
-            if later { last.or_else(|| self.redirected_by(i)) } else { None }
-        } else {
-            last.filter(|&call| self.follows(call, i))
+        if self.trace.is_call_span(parent) && is_attempt(span) {
+            return None;
+        }
+        let Calls { groups, group_numbers, .. } = &mut *self.found;
+        let number = group_numbers.of(group_key(span));
+        if number == groups.len() {
+            groups.push(Group::default());
+        }
+        groups[number].is_numbered |= span.attempt_ordinal.is_some();
+        Some(number)
+    }
+
+    fn take(&mut self, i: usize, group: Option<usize>) {
+        let later = self.trace.span(i).attempt_ordinal.is_some_and(|ordinal| ordinal > 1);
+        let joins = match group.map(|group| &self.found.groups[group]) {
+            None => self.of_call_span,
+            Some(group) if group.is_numbered => {
+                if later {
+                    group.last_call.or_else(|| self.redirected_by(i))
+                } else {
+                    None
+                }
+            }
+            Some(group) => group.last_call.filter(|&call| self.follows(call, i)),
         };
-        let call = joins.unwrap_or_else(|| {
-            self.calls.push(Call { attempts: Vec::new() });
-            self.calls.len() - 1
-        });
-        self.attempts_missing |= joins.is_none() && later;
-        self.append(call, i);
-        if under_call_span {
-            self.of_call_span = Some(call);
-        } else {
-            self.last_of_group.insert(key, call);
+        self.found.attempts_missing |= joins.is_none() && later;
+        let call = self.append(joins, i);
+        match group {
+            None => self.of_call_span = Some(call),
+            Some(group) => self.found.groups[group].last_call = Some(call),
         }
     }
 
@@ -146,13 +169,11 @@ impl<'t, 'a> Below<'t, 'a> {
 
     /// Without ordinals: whether `i` is a retry of `call`, or hedges its last attempt.
     fn follows(&self, call: usize, i: usize) -> bool {
-        let Some(last) = self.calls[call].attempts.last().map(|attempt| attempt.span) else {
-            return false;
-        };
         let (trace, span) = (self.trace, self.trace.span(i));
         if span.target.is_none() && !span.flags.has_rpc {
             return false;
         }
+        let last = self.found.open[call].last;
         if trace.start(i) >= trace.end(last) {
             return failed_retryably(trace.outcome(last), trace.span(last));
         }
@@ -160,10 +181,18 @@ impl<'t, 'a> Below<'t, 'a> {
         matches!(outcomes, (Outcome::Ok, Outcome::Cancelled) | (Outcome::Cancelled, Outcome::Ok))
     }
 
-    fn append(&mut self, call: usize, i: usize) {
+    /// Appends try `i` to the call that it joins, else to a new one. Gives the call.
+    fn append(&mut self, joins: Option<usize>, i: usize) -> usize {
         let (trace, span) = (self.trace, self.trace.span(i));
-        let attempts = &mut self.calls[call].attempts;
-        let before = attempts.last().map(|attempt| attempt.span);
+        let before = joins.map(|call| self.found.open[call].last);
+        let open = &mut self.found.open;
+        let call = joins.unwrap_or_else(|| {
+            open.push(Call { last: i, attempts: 0 });
+            open.len() - 1
+        });
+        let of_call = &mut open[call];
+        of_call.last = i;
+        of_call.attempts = of_call.attempts.saturating_add(1);
         let later = span.attempt_ordinal.is_some_and(|ordinal| ordinal > 1);
         let kind = match before {
             None if later => AttemptKind::Retry,
@@ -172,19 +201,19 @@ impl<'t, 'a> Below<'t, 'a> {
             Some(before) if was_redirected(trace.span(before)) => AttemptKind::Resend,
             Some(_) => AttemptKind::Retry,
         };
-        let position = i32::try_from(attempts.len() + 1).unwrap_or(i32::MAX);
-        let allowance =
-            span.allowance.or_else(|| trace.request(i).allowance(trace.text(span.service)));
+        let request = trace.request(i);
+        let allowance = span.allowance.or_else(|| request.allowance(span.service, self.strings));
         let deadline = trace.link(i).and_then(|parent| self.deadlines.effective[parent]);
         let remaining = budget::remaining(deadline, trace.start(i));
-        attempts.push(Attempt {
+        self.found.attempts.push(Attempt {
             span: i,
             kind,
-            ordinal: span.attempt_ordinal.unwrap_or(position),
+            ordinal: span.attempt_ordinal.unwrap_or(of_call.attempts),
             backoff: before.map(|before| (trace.start(i) - trace.end(before)).at_least_zero()),
             remaining,
             allowance,
-            funding: funding(remaining, allowance, trace.request(i).reserve()),
+            funding: funding(remaining, allowance, request.reserve()),
+            call,
         });
         let end_key = |i: usize| (trace.end(i), trace.start(i), trace.span(i).span_id);
         if let Some(before) = before {
@@ -193,6 +222,7 @@ impl<'t, 'a> Below<'t, 'a> {
         if was_redirected(span) {
             self.redirected.insert(end_key(i), call);
         }
+        call
     }
 }
 

@@ -1,8 +1,8 @@
 //! One clock for a trace: the offset of each clock domain, and outcomes that only aligned times
 //! can tell (SEMANTICS §4, and §2 for wordless clients).
 
-use rustc_hash::FxHashMap;
-
+use super::memory::{refill, reset};
+use super::numbers::Numbers;
 use super::tree::{Children, Parent, Tree};
 use crate::span::{Kind, Outcome, Sym};
 use crate::tables::{BlindSpot, BlindSpots};
@@ -22,7 +22,7 @@ struct Offset {
 }
 
 /// The times of all spans on the clock of the trace's root.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Clock {
     /// Aligned starts.
     pub start: Vec<UnixNanos>,
@@ -33,36 +33,43 @@ pub(super) struct Clock {
     /// What could not be told.
     pub blind_spots: BlindSpots,
     domain_of: Vec<usize>,
-    offsets: Vec<Offset>,
+    /// By domain; `None` until it is settled.
+    offsets: Vec<Option<Offset>>,
+    numbers: Numbers<Sym>,
+    /// By domain its spans.
+    members: Children,
+    /// All spans in breadth-first order.
+    breadth_first: Vec<usize>,
 }
 
 impl Clock {
     /// Settles all domains of the trace and aligns its spans.
-    pub(super) fn align(tree: &Tree<'_>) -> Self {
-        let (domain_of, domains) = number_domains(tree);
-        let mut blind_spots = BlindSpots::default();
-        let offsets = settle_domains(tree, &domain_of, domains, &mut blind_spots);
-        let corrected = offsets.iter().any(|offset| offset.chosen != Nanos::ZERO);
-        blind_spots.insert_if(corrected, BlindSpot::ClockSkewCorrected);
+    pub(super) fn fill(&mut self, tree: &Tree<'_>) {
+        self.blind_spots = BlindSpots::default();
+        self.number_domains(tree);
+        self.settle_domains(tree);
+        let corrected = self.offsets.iter().flatten().any(|offset| offset.chosen != Nanos::ZERO);
+        self.blind_spots.insert_if(corrected, BlindSpot::ClockSkewCorrected);
         let shifted = (0..tree.spans.len()).any(|child| match tree.parents[child] {
             Parent::Of(parent) => {
-                domain_of[child] == domain_of[parent]
+                self.domain_of[child] == self.domain_of[parent]
                     && tree.spans[child].start < tree.spans[parent].start
             }
             _ => false,
         });
-        blind_spots.insert_if(shifted, BlindSpot::ClockShift);
+        self.blind_spots.insert_if(shifted, BlindSpot::ClockShift);
 
-        let chosen = |i: usize| offsets[domain_of[i]].chosen;
+        let Self { start, end, outcome, domain_of, offsets, .. } = self;
+        let chosen = |i: usize| offsets[domain_of[i]].unwrap_or_default().chosen;
         let spans = || tree.spans.iter().enumerate();
-        Self {
-            start: spans().map(|(i, span)| span.start - chosen(i)).collect(),
-            end: spans().map(|(i, span)| span.end - chosen(i)).collect(),
-            outcome: spans().map(|(_, span)| span.outcome).collect(),
-            blind_spots,
-            domain_of,
-            offsets,
-        }
+        refill(start, spans().map(|(i, span)| span.start - chosen(i)));
+        refill(end, spans().map(|(i, span)| span.end - chosen(i)));
+        refill(outcome, spans().map(|(_, span)| span.outcome));
+    }
+
+    /// Whether any span was moved.
+    pub(super) fn is_corrected(&self) -> bool {
+        self.blind_spots.contains(BlindSpot::ClockSkewCorrected)
     }
 
     /// The aligned instant at which span `i` arrived: its start less its queued-before.
@@ -92,72 +99,51 @@ impl Clock {
             return self.end[server] > bound;
         }
         // The largest offset moves the server's end furthest back.
-        let hi = self.offsets[self.domain_of[server]].hi;
+        let hi = self.offsets[self.domain_of[server]].and_then(|offset| offset.hi);
         hi.is_some_and(|hi| tree.spans[server].end - hi > bound)
     }
-}
 
-/// Numbers the domains; that of the trace's root is 0.
-fn number_domains(tree: &Tree<'_>) -> (Vec<usize>, usize) {
-    let mut numbers: FxHashMap<Sym, usize> = FxHashMap::default();
-    numbers.insert(tree.spans[tree.root].clock_domain, 0);
-    let domain_of = tree
-        .spans
-        .iter()
-        .map(|span| {
-            let next = numbers.len();
-            *numbers.entry(span.clock_domain).or_insert(next)
-        })
-        .collect();
-    (domain_of, numbers.len())
-}
+    /// Numbers the domains; that of the trace's root is 0.
+    fn number_domains(&mut self, tree: &Tree<'_>) {
+        let numbers = &mut self.numbers;
+        numbers.clear();
+        numbers.of(tree.spans[tree.root].clock_domain);
+        refill(&mut self.domain_of, tree.spans.iter().map(|span| numbers.of(span.clock_domain)));
+    }
 
-/// Settles each domain when breadth-first order first meets it, by its edges from domains that
-/// are settled by then.
-fn settle_domains(
-    tree: &Tree<'_>,
-    domain_of: &[usize],
-    domains: usize,
-    blind_spots: &mut BlindSpots,
-) -> Vec<Offset> {
-    let members = Children::group(
-        &domain_of.iter().map(|&domain| Some(domain)).collect::<Vec<_>>(),
-        0..tree.spans.len(),
-    );
-    let mut offsets: Vec<Option<Offset>> = vec![None; domains];
-    offsets[0] = Some(Offset::default());
-    for span in breadth_first(tree) {
-        let domain = domain_of[span];
-        if offsets[domain].is_none() {
-            let edges: Vec<Edge> = members
-                .of(domain)
-                .iter()
-                .filter_map(|&child| Edge::into(tree, domain_of, &offsets, child))
-                .collect();
-            offsets[domain] = Some(settle(&edges, blind_spots));
+    /// Settles each domain when breadth-first order first meets it, by its edges from domains that
+    /// are settled by then.
+    fn settle_domains(&mut self, tree: &Tree<'_>) {
+        let domains = self.numbers.len();
+        reset(&mut self.offsets, domains, None);
+        self.offsets[0] = Some(Offset::default());
+        if domains == 1 {
+            return;
+        }
+        self.members.fill(domains, self.domain_of.iter().copied().zip(0..));
+        self.walk_breadth_first(tree);
+        for &span in &self.breadth_first {
+            let domain = self.domain_of[span];
+            if self.offsets[domain].is_none() {
+                let members = self.members.of(domain).iter();
+                let edges = members
+                    .filter_map(|&child| Edge::into(tree, &self.domain_of, &self.offsets, child));
+                self.offsets[domain] = Some(settle(edges, &mut self.blind_spots));
+            }
         }
     }
-    offsets.into_iter().map(Option::unwrap_or_default).collect()
-}
 
-/// All spans in breadth-first order from the trace's root, children by raw (start, id). Spans
-/// without a parent in the trace stand among the root's children.
-fn breadth_first(tree: &Tree<'_>) -> Vec<usize> {
-    let above: Vec<Option<usize>> = (0..tree.spans.len())
-        .map(|i| match tree.parents[i] {
-            Parent::Of(parent) => Some(parent),
-            _ => (i != tree.root).then_some(tree.root),
-        })
-        .collect();
-    // Spans are numbered by raw (start, id).
-    let children = Children::group(&above, 0..above.len());
-    let mut order = vec![tree.root];
-    let mut next = 0;
-    while let Some(&span) = order.get(next) {
-        order.extend_from_slice(children.of(span));
-        next += 1;
+    /// Lists all spans in breadth-first order from the trace's root, children by raw (start, id).
+    fn walk_breadth_first(&mut self, tree: &Tree<'_>) {
+        let order = &mut self.breadth_first;
+        order.clear();
+        order.push(tree.root);
+        let mut next = 0;
+        while let Some(&span) = order.get(next) {
+            order.extend_from_slice(tree.around.of(span));
+            next += 1;
+        }
     }
-    order
 }
 
 /// What one edge from a settled domain says of a child's offset θ.
@@ -196,11 +182,14 @@ impl Edge {
     }
 }
 
-fn settle(edges: &[Edge], blind_spots: &mut BlindSpots) -> Offset {
-    let hi = edges.iter().map(|edge| edge.hi).min();
+fn settle(edges: impl Iterator<Item = Edge>, blind_spots: &mut BlindSpots) -> Offset {
+    let (mut hi, mut strong, mut weak) = (None, None, None);
+    for edge in edges {
+        hi = Some(hi.map_or(edge.hi, |hi: Nanos| hi.min(edge.hi)));
+        strong = strong.max(edge.lo);
+        weak = weak.max(edge.weak_lo);
+    }
     let fits = |lo: &Option<Nanos>| lo.is_none() || *lo <= hi;
-    let strong = edges.iter().filter_map(|edge| edge.lo).max();
-    let weak = edges.iter().filter_map(|edge| edge.weak_lo).max();
     let lo = [strong, weak].into_iter().find(fits).unwrap_or_else(|| {
         blind_spots.insert(BlindSpot::ClockConflict);
         None

@@ -1,11 +1,12 @@
 //! Effective and known deadlines of every span (SEMANTICS §5).
 
+use super::memory::reset;
 use super::trace::Trace;
 use crate::budget;
 use crate::units::UnixNanos;
 
 /// The deadlines of the spans of a trace, on its one clock.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Deadlines {
     /// The earlier of the caller's effective deadline and the span's own.
     pub effective: Vec<Option<UnixNanos>>,
@@ -15,9 +16,10 @@ pub(super) struct Deadlines {
 
 impl Deadlines {
     /// One pass from the roots down.
-    pub(super) fn of(trace: &Trace<'_>) -> Self {
-        let mut effective = vec![None; trace.len()];
-        let mut known = vec![None; trace.len()];
+    pub(super) fn fill(&mut self, trace: &Trace<'_>) {
+        let Self { effective, known } = self;
+        reset(effective, trace.len(), None);
+        reset(known, trace.len(), None);
         for &i in &trace.tree.top_down {
             let own = trace.grant(i).map(|(grant, anchor)| anchor + grant.value);
             let Some(parent) = trace.link(i) else {
@@ -29,7 +31,6 @@ impl Deadlines {
             effective[i] = budget::earlier(effective[parent], own);
             known[i] = own.or_else(|| told_by_client(trace, i)).or(known[parent]);
         }
-        Self { effective, known }
     }
 }
 

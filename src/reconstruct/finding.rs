@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::annotated::Annotated;
-use super::attempt::{Attempt, Call};
+use super::attempt::Attempt;
 use super::hop::Hop;
 use super::max_tree::MaxTree;
 use crate::budget;
@@ -30,9 +30,9 @@ pub(super) struct Finding {
 /// All findings of a trace but those that need several traces.
 pub(super) fn findings(of: &Annotated<'_>) -> Vec<Finding> {
     let mut found = Found { of, findings: Vec::new() };
-    of.hops.iter().for_each(|hop| found.hop(hop));
+    of.hops.all.iter().for_each(|hop| found.hop(hop));
     (0..of.trace.len()).for_each(|span| found.side_effect(span));
-    of.calls.calls.iter().for_each(|call| found.call(call));
+    of.calls.calls().for_each(|attempts| found.call(attempts));
     for (request, &layered) in of.retry_layered.iter().enumerate() {
         if layered {
             found.add(FindingCode::RetryLayered, of.trace.requests[request].root, Nanos::ZERO);
@@ -79,9 +79,8 @@ impl Found<'_, '_> {
     }
 
     fn execution(&mut self, hop: &Hop) {
-        let Some(server) = hop.server else { return };
+        let Some((server, begun)) = hop.server.zip(hop.begun) else { return };
         let trace = &self.of.trace;
-        let begun = trace.execution_start(server);
         let arrived = trace.arrival(server);
         let worked = self.of.work.below[server].worked_after(begun);
         if let Some(deadline) = self.of.caller_deadline(server) {
@@ -155,9 +154,9 @@ impl Found<'_, '_> {
         }
     }
 
-    fn call(&mut self, call: &Call) {
+    fn call(&mut self, attempts: &[Attempt]) {
         let mut left_before = false;
-        for attempt in &call.attempts {
+        for attempt in attempts {
             self.funding(attempt);
             let repeat_safe = self.of.trace.span(attempt.span).flags.repeat_safe;
             if attempt.kind == AttemptKind::Retry && !repeat_safe && left_before {
@@ -165,7 +164,9 @@ impl Found<'_, '_> {
             }
             left_before |= self.of.trace.left(attempt.span);
         }
-        self.hedges(call);
+        if attempts.len() > 1 {
+            self.hedges(attempts);
+        }
     }
 
     fn funding(&mut self, attempt: &Attempt) {
@@ -189,18 +190,18 @@ impl Found<'_, '_> {
         }
     }
 
-    fn hedges(&mut self, call: &Call) {
+    fn hedges(&mut self, attempts: &[Attempt]) {
         let trace = &self.of.trace;
         let is_ok = |attempt: &&Attempt| trace.outcome(attempt.span) == Outcome::Ok;
         let mut won: Vec<usize> =
-            call.attempts.iter().filter(is_ok).map(|attempt| attempt.span).collect();
+            attempts.iter().filter(is_ok).map(|attempt| attempt.span).collect();
         won.sort_by_key(|&span| Reverse((trace.end(span), trace.start(span))));
         let starts = MaxTree::new(won.iter().map(|&span| Reverse(trace.start(span))));
         let Some(bound) = won.first().map(|&span| trace.request(span).residual_bound()) else {
             return;
         };
         let mut going_on = Vec::new();
-        for lost in call.attempts.iter().filter(|attempt| !is_ok(attempt)) {
+        for lost in attempts.iter().filter(|attempt| !is_ok(attempt)) {
             // The one that ended first, of those that ended after this began and began before it
             // ended.
             let lost = lost.span;
@@ -225,6 +226,9 @@ impl Found<'_, '_> {
     fn tell_waste(&mut self) {
         let trace = &self.of.trace;
         self.findings.sort_by_key(|finding| (finding.code, trace.span(finding.span).span_id));
+        if !self.findings.iter().any(|finding| is_about_hop(finding.code)) {
+            return;
+        }
         let mut flagged = vec![false; trace.len()];
         for finding in self.findings.iter().filter(|finding| is_about_hop(finding.code)) {
             flagged[finding.span] = true;

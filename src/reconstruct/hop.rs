@@ -3,12 +3,16 @@
 use super::ancestors::{Ancestors, Multiset};
 use super::attempt::Calls;
 use super::deadline::Deadlines;
+use super::memory::reset;
 use super::own_time::Union;
 use super::trace::Trace;
 use crate::budget;
 use crate::span::{Grant, SpanId};
 use crate::tables::Verdict;
 use crate::units::{Nanos, UnixNanos};
+
+/// So many ancestors are looked at one by one before all are gathered.
+const NEAR: usize = 16;
 
 /// One hop.
 #[derive(Debug)]
@@ -35,6 +39,12 @@ pub(super) struct Hop {
     pub verdict: Verdict,
     /// Time in queues: the waits inside both halves, and before the callee.
     pub queue: Nanos,
+    /// When the server began to execute.
+    pub begun: Option<UnixNanos>,
+    /// The grant exceeds what was known to be left.
+    is_suspect: bool,
+    /// It is such a one, and equals an earlier allowance.
+    repeats: bool,
 }
 
 impl Hop {
@@ -64,50 +74,97 @@ impl Hop {
     }
 }
 
-/// All hops of a trace, first halves from the roots down.
-pub(super) fn hops(
-    trace: &Trace<'_>,
-    deadlines: &Deadlines,
-    calls: &Calls,
-    tolerance_floor: Nanos,
-) -> Vec<Hop> {
-    let handed = handed_down(trace, calls);
-    let mut hops = Vec::new();
-    // How many hops stand above each span, itself not counted.
-    let mut above = vec![0_usize; trace.len()];
-    for &i in &trace.tree.top_down {
-        if let Some(parent) = trace.link(i) {
-            above[i] = above[parent] + usize::from(starts_hop(trace, parent));
+/// All hops of a trace.
+#[derive(Debug, Default)]
+pub(super) struct Hops {
+    /// First halves from the roots down.
+    pub all: Vec<Hop>,
+    /// By span how many hops stand above it, itself not counted.
+    above: Vec<usize>,
+    /// By span the call span whose grant was handed down to it.
+    handed: Vec<Option<usize>>,
+    /// By span whether the nearest hop with a grant, at or above it, was dishonest.
+    dishonest: Vec<Option<bool>>,
+}
+
+impl Hops {
+    /// Finds the hops, and judges them.
+    pub(super) fn fill(
+        &mut self,
+        trace: &Trace<'_>,
+        deadlines: &Deadlines,
+        calls: &Calls,
+        tolerance_floor: Nanos,
+    ) {
+        self.all.clear();
+        reset(&mut self.above, trace.len(), 0);
+        self.hand_down(trace, calls);
+        for &i in &trace.tree.top_down {
+            if let Some(parent) = trace.link(i) {
+                self.above[i] = self.above[parent] + usize::from(starts_hop(trace, parent));
+            }
+            if starts_hop(trace, i) {
+                self.open(trace, deadlines, i);
+            }
         }
-        if !starts_hop(trace, i) {
-            continue;
-        }
-        if !trace.is_client(i) {
-            let root_client = trace.span(i).kind.sends() && !trace.span(i).flags.is_wait;
-            let (client, server) = if root_client { (Some(i), None) } else { (None, Some(i)) };
-            hops.push(hop(
-                trace,
-                deadlines,
-                &handed,
-                Halves { first: i, client, server, top: i },
-                above[i],
-            ));
-            continue;
-        }
-        let servers: Vec<usize> = trace.servers(i).collect();
-        let one =
-            |server: Option<usize>, top: usize| Halves { first: i, client: Some(i), server, top };
-        match *servers.as_slice() {
-            [] => hops.push(hop(trace, deadlines, &handed, one(None, i), above[i])),
-            [server] => hops.push(hop(trace, deadlines, &handed, one(Some(server), i), above[i])),
-            _ => hops.extend(servers.iter().map(|&server| {
-                hop(trace, deadlines, &handed, one(Some(server), server), above[i])
-            })),
+        self.judge(trace, tolerance_floor);
+        tell_queues(trace, &mut self.all);
+    }
+
+    /// The grant of a call span goes to its first attempt, where that has none.
+    fn hand_down(&mut self, trace: &Trace<'_>, calls: &Calls) {
+        reset(&mut self.handed, trace.len(), None);
+        for attempts in calls.calls() {
+            let Some(first) = attempts.first().map(|attempt| attempt.span) else { continue };
+            let call_span = trace.link(first).filter(|&parent| {
+                trace.is_call_span(parent) && super::trace::is_attempt(trace.span(first))
+            });
+            self.handed[first] = call_span.filter(|_| trace.span(first).grant.is_none());
         }
     }
-    judge(trace, &mut hops, tolerance_floor);
-    tell_queues(trace, &mut hops);
-    hops
+
+    /// Adds the hops whose first half is span `i`.
+    fn open(&mut self, trace: &Trace<'_>, deadlines: &Deadlines, i: usize) {
+        let (depth, handed) = (self.above[i], self.handed[i]);
+        let mut add = |client: Option<usize>, server: Option<usize>, top: usize| {
+            let halves = Halves { first: i, client, server, top };
+            self.all.push(hop(trace, deadlines, handed, halves, depth));
+        };
+        if !trace.is_client(i) {
+            let root_client = trace.span(i).kind.sends() && !trace.span(i).flags.is_wait;
+            return if root_client { add(Some(i), None, i) } else { add(None, Some(i), i) };
+        }
+        let mut servers = trace.servers(i);
+        match (servers.next(), servers.next()) {
+            (server, None) => add(Some(i), server, i),
+            _ => trace.servers(i).for_each(|server| add(Some(i), Some(server), server)),
+        }
+    }
+
+    /// Sets the verdicts, from the roots down.
+    fn judge(&mut self, trace: &Trace<'_>, floor: Nanos) {
+        let Self { all: hops, dishonest, .. } = self;
+        find_repeats(trace, hops, floor);
+        // Set ahead for the servers of a client that has several: each is a hop of its own.
+        reset(dishonest, trace.len(), None);
+        let mut next = 0;
+        for &i in &trace.tree.top_down {
+            let above = trace.link(i).and_then(|parent| dishonest[parent]).unwrap_or(false);
+            dishonest[i].get_or_insert(above);
+            let mut first = true;
+            while let Some(hop) = hops.get_mut(next).filter(|hop| hop.first == i) {
+                hop.verdict = verdict(trace, hop, floor, above);
+                let tainted =
+                    matches!(hop.verdict, Verdict::Reset | Verdict::Overgrant | Verdict::Inherited);
+                dishonest[hop.top] = Some(if hop.grant.is_some() { tainted } else { above });
+                if first {
+                    dishonest[i] = dishonest[hop.top];
+                }
+                first = false;
+                next += 1;
+            }
+        }
+    }
 }
 
 /// Whether span `i` is the first half of a hop.
@@ -115,19 +172,6 @@ fn starts_hop(trace: &Trace<'_>, i: usize) -> bool {
     let Some(_) = trace.link(i) else { return true };
     let paired = trace.parent(i).is_some_and(|parent| trace.is_client(parent));
     trace.is_client(i) || (trace.is_server(i) && !paired)
-}
-
-/// The grant of a call span goes to its first attempt, where that has none.
-fn handed_down(trace: &Trace<'_>, calls: &Calls) -> Vec<Option<usize>> {
-    let mut handed = vec![None; trace.len()];
-    for call in &calls.calls {
-        let Some(first) = call.attempts.first().map(|attempt| attempt.span) else { continue };
-        let call_span = trace.link(first).filter(|&parent| {
-            trace.is_call_span(parent) && super::trace::is_attempt(trace.span(first))
-        });
-        handed[first] = call_span.filter(|_| trace.span(first).grant.is_none());
-    }
-    handed
 }
 
 /// The halves of a hop, and the span that names it.
@@ -142,7 +186,7 @@ struct Halves {
 fn hop(
     trace: &Trace<'_>,
     deadlines: &Deadlines,
-    handed: &[Option<usize>],
+    handed: Option<usize>,
     halves: Halves,
     depth: usize,
 ) -> Hop {
@@ -153,7 +197,7 @@ fn hop(
     let above = trace.link(first);
     let granted = client
         .and_then(|client| given(client, above))
-        .or_else(|| handed[first].and_then(|call_span| given(call_span, trace.link(call_span))))
+        .or_else(|| handed.and_then(|call_span| given(call_span, trace.link(call_span))))
         .or_else(|| server.and_then(|server| given(server, above)));
     let (anchor, judge) =
         granted.map_or((trace.start(first), above), |(_, anchor, judge)| (anchor, judge));
@@ -173,6 +217,9 @@ fn hop(
         known_left: left_by(&deadlines.known),
         verdict: Verdict::Undeclared,
         queue: Nanos::ZERO,
+        begun: server.map(|server| trace.execution_start(server)),
+        is_suspect: false,
+        repeats: false,
     }
 }
 
@@ -180,12 +227,11 @@ fn hop(
 fn tell_queues(trace: &Trace<'_>, hops: &mut [Hop]) {
     for hops in hops.chunk_by_mut(|one, other| one.first == other.first) {
         let Some(first) = hops.first().map(|hop| hop.first) else { continue };
-        let mut waits = trace.waits(first);
-        if first == trace.tree.root {
-            let attached = trace.attached.iter().filter(|&&i| trace.span(i).flags.is_wait);
-            waits.extend(attached.map(|&i| (trace.start(i), trace.wait_end(i))));
-        }
-        let waits = Union::of(waits);
+        // Those that hang under the trace's root wait for it.
+        let attached: &[usize] = if first == trace.tree.root { &trace.attached } else { &[] };
+        let attached = attached.iter().filter(|&&i| trace.span(i).flags.is_wait);
+        let attached = attached.map(|&i| (trace.start(i), trace.wait_end(i)));
+        let waits = Union::of(trace.waits(first).chain(attached));
         let is_root = trace.link(first).is_none();
         let before_root =
             if is_root { trace.start(first) - trace.request(first).origin } else { Nanos::ZERO };
@@ -207,38 +253,7 @@ fn tell_queues(trace: &Trace<'_>, hops: &mut [Hop]) {
     }
 }
 
-/// Sets the verdicts, from the roots down.
-fn judge(trace: &Trace<'_>, hops: &mut [Hop], floor: Nanos) {
-    let repeats = repeats_earlier_allowance(trace, hops, floor);
-    // Whether the nearest hop with a grant, at or above each span, was dishonest. Set ahead for
-    // the servers of a client that has several: each is a hop of its own.
-    let mut dishonest: Vec<Option<bool>> = vec![None; trace.len()];
-    let mut next = 0;
-    for &i in &trace.tree.top_down {
-        let above = trace.link(i).and_then(|parent| dishonest[parent]).unwrap_or(false);
-        dishonest[i].get_or_insert(above);
-        let mut first = true;
-        while let Some(hop) = hops.get_mut(next).filter(|hop| hop.first == i) {
-            hop.verdict = verdict(trace, hop, floor, above, repeats[next]);
-            let tainted =
-                matches!(hop.verdict, Verdict::Reset | Verdict::Overgrant | Verdict::Inherited);
-            dishonest[hop.top] = Some(if hop.grant.is_some() { tainted } else { above });
-            if first {
-                dishonest[i] = dishonest[hop.top];
-            }
-            first = false;
-            next += 1;
-        }
-    }
-}
-
-fn verdict(
-    trace: &Trace<'_>,
-    hop: &Hop,
-    floor: Nanos,
-    below_dishonest: bool,
-    repeats: bool,
-) -> Verdict {
+fn verdict(trace: &Trace<'_>, hop: &Hop, floor: Nanos, below_dishonest: bool) -> Verdict {
     if trace.link(hop.first).is_none() {
         return Verdict::Origin;
     }
@@ -248,7 +263,7 @@ fn verdict(
     };
     let Some(left) = hop.left else { return Verdict::NoCallerDeadline };
     if hop.exceeds_left(floor) {
-        return match (hop.exceeds_known(floor), below_dishonest, repeats) {
+        return match (hop.exceeds_known(floor), below_dishonest, hop.repeats) {
             (false, true, _) => Verdict::Inherited,
             (false, false, _) => Verdict::Stretched,
             (true, _, true) => Verdict::Reset,
@@ -268,39 +283,43 @@ fn verdict(
     }
 }
 
-/// For each hop whose grant exceeds what was known to be left: whether it equals an earlier
-/// allowance (A of SEMANTICS §6).
-fn repeats_earlier_allowance(trace: &Trace<'_>, hops: &[Hop], floor: Nanos) -> Vec<bool> {
-    let suspects: Vec<bool> =
-        hops.iter().map(|hop| hop.exceeds_left(floor) && hop.exceeds_known(floor)).collect();
-    let mut repeats = vec![false; hops.len()];
-    repeats_above(trace, hops, &suspects, floor, &mut repeats);
-    repeats_beside(trace, hops, &suspects, floor, &mut repeats);
-    repeats
+/// Finds the hops whose grant exceeds what was known to be left and equals an earlier allowance (A
+/// of SEMANTICS §6).
+fn find_repeats(trace: &Trace<'_>, hops: &mut [Hop], floor: Nanos) {
+    let (mut others_are_far, mut others) = (false, false);
+    for hop in hops.iter_mut() {
+        hop.is_suspect = hop.exceeds_left(floor) && hop.exceeds_known(floor);
+        let Some(grant) = hop.grant.filter(|_| hop.is_suspect) else { continue };
+        let equals = |allowance: Nanos| budget::is_equal(grant.value, allowance, floor);
+        let mut above = std::iter::successors(hop.caller, |&i| trace.link(i));
+        let mut near = above.by_ref().take(NEAR).filter_map(|i| trace.span(i).grant);
+        hop.repeats = trace.request(hop.first).budget_at_origin().is_some_and(equals)
+            || near.any(|grant| equals(grant.value));
+        others |= !hop.repeats;
+        others_are_far |= !hop.repeats && above.next().is_some();
+    }
+    if others_are_far {
+        find_repeats_above(trace, hops, floor);
+    }
+    if others {
+        find_repeats_beside(trace, hops, floor);
+    }
 }
 
-/// The request's budget and the grants of the caller and its ancestors.
-fn repeats_above(
-    trace: &Trace<'_>,
-    hops: &[Hop],
-    suspects: &[bool],
-    floor: Nanos,
-    repeats: &mut [bool],
-) {
+/// The grants of the caller and its ancestors, however many.
+fn find_repeats_above(trace: &Trace<'_>, hops: &mut [Hop], floor: Nanos) {
     let mut above = Ancestors::default();
     let mut next = 0;
     for &i in &trace.tree.top_down {
         above.come_below(trace.link(i));
-        while let Some(hop) = hops.get(next).filter(|hop| hop.first == i) {
-            if let Some(grant) = hop.grant.filter(|_| suspects[next]) {
+        while let Some(hop) = hops.get_mut(next).filter(|hop| hop.first == i) {
+            if let Some(grant) = hop.grant.filter(|_| hop.is_suspect && !hop.repeats) {
                 // Call spans between caller and hop are not the caller's.
                 let between = above.values_below(hop.caller);
                 for &grant in &between {
                     above.values.remove(grant);
                 }
-                let budget = trace.request(i).budget_at_origin();
-                repeats[next] = holds_equal(&above.values, grant.value, floor)
-                    || budget.is_some_and(|budget| budget::is_equal(grant.value, budget, floor));
+                hop.repeats = holds_equal(&above.values, grant.value, floor);
                 for grant in between {
                     above.values.add(grant);
                 }
@@ -312,30 +331,26 @@ fn repeats_above(
 }
 
 /// The grants of hops that the same caller opened strictly earlier.
-fn repeats_beside(
-    trace: &Trace<'_>,
-    hops: &[Hop],
-    suspects: &[bool],
-    floor: Nanos,
-    repeats: &mut [bool],
-) {
-    let mut by_caller: Vec<usize> =
-        (0..hops.len()).filter(|&hop| hops[hop].caller.is_some()).collect();
-    let opened = |hop: usize| (hops[hop].caller, trace.start(hops[hop].first));
-    by_caller.sort_by_key(|&hop| opened(hop));
-    for siblings in by_caller.chunk_by(|&one, &other| hops[one].caller == hops[other].caller) {
+fn find_repeats_beside(trace: &Trace<'_>, hops: &mut [Hop], floor: Nanos) {
+    let opened = |(number, hop): (usize, &Hop)| Some((hop.caller?, trace.start(hop.first), number));
+    let mut by_caller: Vec<_> = hops.iter().enumerate().filter_map(opened).collect();
+    by_caller.sort_unstable();
+    for siblings in by_caller.chunk_by(|one, other| one.0 == other.0) {
         let mut earlier = Multiset::default();
-        let grant = |hop: usize| hops[hop].grant.map(|grant| grant.value);
-        for together in siblings.chunk_by(|&one, &other| opened(one) == opened(other)) {
-            for &hop in together.iter().filter(|&&hop| suspects[hop]) {
-                repeats[hop] |= grant(hop).is_some_and(|grant| holds_equal(&earlier, grant, floor));
+        for together in siblings.chunk_by(|one, other| one.1 == other.1) {
+            for &(.., hop) in together {
+                let hop = &mut hops[hop];
+                if let Some(grant) = hop.grant.filter(|_| hop.is_suspect && !hop.repeats) {
+                    hop.repeats = holds_equal(&earlier, grant.value, floor);
+                }
             }
-            together.iter().filter_map(|&hop| grant(hop)).for_each(|grant| earlier.add(grant));
+            let grants = together.iter().filter_map(|&(.., hop)| hops[hop].grant);
+            grants.for_each(|grant| earlier.add(grant.value));
         }
     }
 }
 
 /// Whether one of the allowances equals `grant`.
 fn holds_equal(allowances: &Multiset<Nanos>, grant: Nanos, floor: Nanos) -> bool {
-    allowances.first_in(budget::equal_allowances(grant, floor)).is_some()
+    allowances.any_in(&budget::equal_allowances(grant, floor))
 }

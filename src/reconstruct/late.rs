@@ -1,8 +1,10 @@
 //! Late and residual work, and open calls (SEMANTICS §9).
 
+use super::memory::reset;
 use super::own_time::{OwnTime, Stretch};
 use super::trace::Trace;
 use crate::budget;
+use crate::span::Interner;
 use crate::tables::Category;
 use crate::units::{Nanos, UnixNanos};
 
@@ -40,7 +42,7 @@ impl Amounts {
 }
 
 /// Late and residual work of every span's subtree.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Work {
     /// By span: its own and all below it, attached spans below the root.
     pub below: Vec<Amounts>,
@@ -54,17 +56,18 @@ pub(super) struct Work {
 
 impl Work {
     /// Two passes: down for the instants that count, up for the sums.
-    pub(super) fn of(trace: &Trace<'_>, own_time: &OwnTime) -> Self {
-        let mut below = vec![Amounts::default(); trace.len()];
-        let mut long_lived = vec![false; trace.len()];
-        let mut detached = vec![false; trace.len()];
-        let mut left_above: Vec<Option<UnixNanos>> = vec![None; trace.len()];
+    pub(super) fn fill(&mut self, trace: &Trace<'_>, own_time: &OwnTime, strings: &Interner) {
+        let Self { below, long_lived, detached, left_above } = self;
+        reset(below, trace.len(), Amounts::default());
+        reset(long_lived, trace.len(), false);
+        reset(detached, trace.len(), false);
+        reset(left_above, trace.len(), None);
         for &i in &trace.tree.top_down {
             let request = trace.request(i);
             let span = trace.span(i);
             let mut names = [Some(span.operation), span.route_operation].into_iter().flatten();
-            long_lived[i] = names.any(|name| request.is_long_lived(trace.text(name)));
-            detached[i] = request.is_detached(trace.text(span.service));
+            long_lived[i] = names.any(|name| request.is_long_lived(name, strings));
+            detached[i] = request.is_detached(span.service, strings);
             if let Some(parent) = trace.link(i) {
                 long_lived[i] |= long_lived[parent];
                 detached[i] |= detached[parent];
@@ -81,7 +84,6 @@ impl Work {
                 below[parent].add(amounts);
             }
         }
-        Self { below, long_lived, detached, left_above }
     }
 }
 
@@ -102,7 +104,7 @@ fn own(
     }
     let (mut late, mut residual) = (Nanos::ZERO, Nanos::ZERO);
     let mut last = None;
-    for gap in gaps(trace, i) {
+    for_each_gap(trace, i, |gap| {
         own_time.split(i, gap, |part, mark| {
             if mark.is_none() {
                 late += after(part, late_from);
@@ -110,7 +112,7 @@ fn own(
                 last = Some(part.1);
             }
         });
-    }
+    });
     if sends {
         (amounts.late_wait, amounts.residual_wait) = (late, residual);
     } else {
@@ -125,20 +127,18 @@ fn after((from, to): Stretch, instant: Option<UnixNanos>) -> Nanos {
     instant.map_or(Nanos::ZERO, |instant| (to - from.max(instant)).at_least_zero())
 }
 
-/// The stretches of span `i` that its real children do not cover, by time.
-fn gaps(trace: &Trace<'_>, i: usize) -> Vec<Stretch> {
-    let mut gaps = Vec::new();
+/// Calls `tell` with the stretches of span `i` that its real children do not cover, by time.
+fn for_each_gap(trace: &Trace<'_>, i: usize, mut tell: impl FnMut(Stretch)) {
     let mut at = trace.start(i);
     let end = trace.end(i);
     for &child in trace.children.of(i) {
         let (from, to) = (trace.start(child).min(end), trace.end(child).min(end));
         if from > at {
-            gaps.push((at, from));
+            tell((at, from));
         }
         at = at.max(to);
     }
     if at < end {
-        gaps.push((at, end));
+        tell((at, end));
     }
-    gaps
 }

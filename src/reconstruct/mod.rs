@@ -10,6 +10,8 @@ mod finding;
 mod hop;
 mod late;
 mod max_tree;
+mod memory;
+mod numbers;
 mod own_time;
 mod path;
 mod request;
@@ -18,6 +20,8 @@ mod trace;
 mod tree;
 
 use annotated::Annotated;
+use memory::refill;
+use rows::Rows;
 
 use crate::budget;
 use crate::contract::Contract;
@@ -41,16 +45,23 @@ impl Default for Policy {
 }
 
 /// The tables of a partition of whole traces, rows in the order of the tables.
-pub fn reconstruct(spans: &Spans, policy: &Policy) -> Tables {
-    let strings = &spans.strings;
-    let mut sorted: Vec<&Span> = spans.rows.iter().collect();
-    sorted.sort_unstable_by(|one, other| {
-        let key = |span: &Span| (span.trace_id, span.start, span.span_id);
-        key(one).cmp(&key(other)).then_with(|| one.content_order(other, strings))
-    });
-    let mut tables = Tables { strings: strings.clone(), ..Tables::default() };
-    for trace in sorted.chunk_by(|one, other| one.trace_id == other.trace_id) {
-        rows::append(&Annotated::of(trace, strings, policy), &mut tables);
+pub fn reconstruct(spans: Spans, policy: &Policy) -> Tables {
+    let Spans { strings, rows } = spans;
+    // What decides nearly always lies together, not behind references.
+    let mut by_trace: Vec<_> = rows.iter().map(|span| (span.trace_id.sort_key(), span)).collect();
+    by_trace.sort_unstable_by_key(|&(trace, _)| trace);
+    let mut told = Rows::new(strings, rows.len());
+    let mut spans = Vec::new();
+    let mut annotated = Annotated::default();
+    for trace in by_trace.chunk_by(|one, other| one.0 == other.0) {
+        let strings = &told.tables.strings;
+        refill(&mut spans, trace.iter().map(|&(_, span)| span));
+        spans.sort_unstable_by(|one: &&Span, other| {
+            let key = |span: &Span| (span.start, span.span_id);
+            key(one).cmp(&key(other)).then_with(|| one.content_order(other, strings))
+        });
+        annotated.fill(&spans, strings, policy);
+        told.append(&annotated);
     }
-    tables
+    told.tables
 }

@@ -1,6 +1,9 @@
 //! What a span's own time is spent on (SEMANTICS §8, categories).
 
+use std::ops::Range;
+
 use super::attempt::Calls;
+use super::memory::{refill, take_leading};
 use super::trace::Trace;
 use crate::span::Kind;
 use crate::tables::{AttemptKind, Category};
@@ -10,41 +13,69 @@ use crate::units::{Nanos, UnixNanos};
 pub(super) type Stretch = (UnixNanos, UnixNanos);
 
 /// What the own time of each span is.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct OwnTime {
-    /// The disjoint stretches that are queue or backoff, by time.
-    marks: Vec<Vec<(Stretch, Category)>>,
-    /// What all the rest is.
+    /// The stretches that are queue or backoff, by span; those of one disjoint, by time.
+    marks: Vec<(Stretch, Category)>,
+    /// By span: which marks are its own.
+    marks_of: Vec<Range<usize>>,
+    /// By span: what all the rest is.
     otherwise: Vec<Category>,
+    queues: Vec<(usize, Stretch)>,
+    backoffs: Vec<(usize, Stretch)>,
 }
 
 impl OwnTime {
     /// Looks at all spans of a trace.
-    pub(super) fn of(trace: &Trace<'_>, calls: &Calls) -> Self {
-        let mut queues: Vec<Vec<Stretch>> = vec![Vec::new(); trace.len()];
-        let mut backoffs: Vec<Vec<Stretch>> = vec![Vec::new(); trace.len()];
+    pub(super) fn fill(&mut self, trace: &Trace<'_>, calls: &Calls) {
+        self.gather(trace, calls);
+        let Self { marks, marks_of, otherwise, queues, backoffs } = self;
+        let (mut queues, mut backoffs) = (queues.as_slice(), backoffs.as_slice());
+        marks.clear();
+        let own_marks = (0..trace.len()).map(|i| {
+            let from = marks.len();
+            let queues = take_leading(&mut queues, |queue| queue.0 == i);
+            let backoffs = take_leading(&mut backoffs, |backoff| backoff.0 == i);
+            if !queues.is_empty() || !backoffs.is_empty() {
+                let stretches = |of: &[(usize, Stretch)]| united(of.iter().map(|own| own.1));
+                mark(&stretches(queues), &stretches(backoffs), marks);
+            }
+            from..marks.len()
+        });
+        refill(marks_of, own_marks);
+        refill(otherwise, (0..trace.len()).map(|i| otherwise_of(trace, i)));
+    }
+
+    /// Gathers the queues and backoffs of all spans, by span.
+    fn gather(&mut self, trace: &Trace<'_>, calls: &Calls) {
+        let Self { queues, backoffs, .. } = self;
+        queues.clear();
+        backoffs.clear();
+        let add = |to: &mut Vec<(usize, Stretch)>, span: usize, stretch: Stretch| {
+            if stretch.0 < stretch.1 {
+                to.push((span, stretch));
+            }
+        };
         for i in 0..trace.len() {
             let span = trace.span(i);
-            queues[i].push((trace.start(i), trace.start(i) + span.waited_inside));
+            add(queues, i, (trace.start(i), trace.start(i) + span.waited_inside));
             if span.flags.is_wait {
-                queues[i].push((trace.start(i), trace.wait_end(i)));
+                add(queues, i, (trace.start(i), trace.wait_end(i)));
             }
             if let Some(parent) = trace.parent(i).filter(|_| trace.is_server(i)) {
-                queues[parent].push((trace.arrival(i), trace.start(i)));
+                add(queues, parent, (trace.arrival(i), trace.start(i)));
             }
         }
-        for pair in calls.calls.iter().flat_map(|call| call.attempts.windows(2)) {
+        for pair in calls.calls().flat_map(|attempts| attempts.windows(2)) {
             if let [before, after] = pair
                 && after.kind == AttemptKind::Retry
                 && let Some(parent) = trace.parent(after.span)
             {
-                backoffs[parent].push((trace.end(before.span), trace.start(after.span)));
+                add(backoffs, parent, (trace.end(before.span), trace.start(after.span)));
             }
         }
-        let marks =
-            queues.into_iter().zip(backoffs).map(|(queues, backoffs)| mark(queues, backoffs));
-        let otherwise = (0..trace.len()).map(|i| otherwise(trace, i));
-        Self { marks: marks.collect(), otherwise: otherwise.collect() }
+        queues.sort_unstable();
+        backoffs.sort_unstable();
     }
 
     /// What own time of span `i` is where nothing marks it.
@@ -59,7 +90,7 @@ impl OwnTime {
         (mut from, to): Stretch,
         mut tell: impl FnMut(Stretch, Option<Category>),
     ) {
-        let marks = &self.marks[i];
+        let marks = &self.marks[self.marks_of[i].clone()];
         let first = marks.partition_point(|((_, mark_to), _)| *mark_to <= from);
         for &((mark_from, mark_to), category) in marks.iter().skip(first) {
             if mark_from >= to {
@@ -77,7 +108,7 @@ impl OwnTime {
     }
 }
 
-fn otherwise(trace: &Trace<'_>, i: usize) -> Category {
+fn otherwise_of(trace: &Trace<'_>, i: usize) -> Category {
     if !trace.span(i).kind.sends() {
         return Category::Local;
     }
@@ -91,12 +122,11 @@ fn otherwise(trace: &Trace<'_>, i: usize) -> Category {
     }
 }
 
-/// Queue comes before backoff where both hold.
-fn mark(queues: Vec<Stretch>, backoffs: Vec<Stretch>) -> Vec<(Stretch, Category)> {
-    let queues = union(queues);
-    let mut marks: Vec<(Stretch, Category)> =
-        queues.iter().map(|&stretch| (stretch, Category::Queue)).collect();
-    for (mut from, to) in union(backoffs) {
+/// Appends the marks of one span. Queue comes before backoff where both hold.
+fn mark(queues: &[Stretch], backoffs: &[Stretch], marks: &mut Vec<(Stretch, Category)>) {
+    let begin = marks.len();
+    marks.extend(queues.iter().map(|&stretch| (stretch, Category::Queue)));
+    for &(mut from, to) in backoffs {
         let first = queues.partition_point(|&(_, queue_to)| queue_to <= from);
         for &(queue_from, queue_to) in queues.iter().skip(first).take_while(|queue| queue.0 < to) {
             if from < queue_from {
@@ -108,47 +138,52 @@ fn mark(queues: Vec<Stretch>, backoffs: Vec<Stretch>) -> Vec<(Stretch, Category)
             marks.push(((from, to), Category::Backoff));
         }
     }
-    marks.sort_unstable();
-    marks
+    if let Some(own) = marks.get_mut(begin..) {
+        own.sort_unstable();
+    }
 }
 
 /// The union of stretches: disjoint, by time, none empty.
-fn union(mut stretches: Vec<Stretch>) -> Vec<Stretch> {
-    stretches.retain(|(from, to)| from < to);
+fn united(stretches: impl Iterator<Item = Stretch>) -> Vec<Stretch> {
+    let mut stretches: Vec<Stretch> = stretches.filter(|(from, to)| from < to).collect();
     stretches.sort_unstable();
-    let mut union: Vec<Stretch> = Vec::new();
-    for (from, to) in stretches {
-        match union.last_mut() {
-            Some(last) if from <= last.1 => last.1 = last.1.max(to),
-            _ => union.push((from, to)),
+    stretches.dedup_by(|next, last| {
+        let goes_on = next.0 <= last.1;
+        if goes_on {
+            last.1 = last.1.max(next.1);
         }
-    }
-    union
+        goes_on
+    });
+    stretches
 }
 
 /// Disjoint stretches by time, ready to be asked how much of another one they hold.
 #[derive(Debug, Default)]
 pub(super) struct Union {
     stretches: Vec<Stretch>,
-    /// The length of all stretches before each, and of all.
+    /// The length of all stretches before each.
     before: Vec<Nanos>,
+    /// The length of all stretches.
+    length: Nanos,
 }
 
 impl Union {
     /// The union of stretches.
-    pub(super) fn of(stretches: Vec<Stretch>) -> Self {
-        let stretches = union(stretches);
-        let mut before = vec![Nanos::ZERO];
-        before.extend(stretches.iter().scan(Nanos::ZERO, |sum, &(from, to)| {
-            *sum += to - from;
-            Some(*sum)
-        }));
-        Self { stretches, before }
+    pub(super) fn of(stretches: impl Iterator<Item = Stretch>) -> Self {
+        let stretches = united(stretches);
+        let mut length = Nanos::ZERO;
+        let before = stretches.iter().map(|&(from, to)| {
+            let before = length;
+            length += to - from;
+            before
+        });
+        let before = before.collect();
+        Self { stretches, before, length }
     }
 
     /// The length of all stretches.
     pub(super) fn length(&self) -> Nanos {
-        self.before.last().copied().unwrap_or_default()
+        self.length
     }
 
     /// The length of this union and another one together.

@@ -4,78 +4,145 @@
 //! to its children what these cover, whole runs at once where one child covers them, so that a
 //! deep chain beside many siblings costs no more than its size.
 
+use std::cmp::Ordering;
 use std::collections::VecDeque;
-
-use rustc_hash::FxHashMap;
 
 use super::max_tree::MaxTree;
 use super::own_time::{OwnTime, Stretch};
 use super::trace::Trace;
-use crate::span::Sym;
+use crate::span::{Interner, Sym};
 use crate::tables::Category;
 use crate::units::{Nanos, UnixNanos};
 
-/// Service, operation and category of a stretch of own time.
-pub(super) type SegmentKey = (Sym, Sym, Category);
-
-/// The segments of each request: together exactly root end − origin.
-pub(super) fn segments(trace: &Trace<'_>, own_time: &OwnTime) -> Vec<FxHashMap<SegmentKey, Nanos>> {
-    let mut path = Path {
-        trace,
-        own_time,
-        segments: trace.requests.iter().map(|_| FxHashMap::default()).collect(),
-        open: vec![VecDeque::new(); trace.len()],
-    };
-    for request in &trace.requests {
-        let root = request.root;
-        path.add(root, Category::Queue, trace.start(root) - request.origin);
-        path.open[root].push_back((trace.start(root), trace.end(root)));
-    }
-    for &i in &trace.tree.top_down {
-        path.tell(i);
-    }
-    path.segments
+/// A part of the time of a request.
+#[derive(Debug)]
+pub(super) struct Segment {
+    /// The request.
+    pub request: usize,
+    /// Whose own time it is.
+    pub service: Sym,
+    /// The name of that span.
+    pub operation: Sym,
+    /// What it was spent on.
+    pub category: Category,
+    /// How long; never zero.
+    pub length: Nanos,
 }
 
-struct Path<'t, 'a> {
+impl Segment {
+    /// By request, and within one by what they are, in words.
+    fn order(&self, other: &Self, strings: &Interner) -> Ordering {
+        let text = |one: Sym, other: Sym| {
+            if one == other { Ordering::Equal } else { strings.get(one).cmp(strings.get(other)) }
+        };
+        self.request
+            .cmp(&other.request)
+            .then_with(|| text(self.service, other.service))
+            .then_with(|| text(self.operation, other.operation))
+            .then_with(|| self.category.cmp(&other.category))
+    }
+}
+
+/// The consumption paths of all requests of a trace.
+#[derive(Debug, Default)]
+pub(super) struct Path {
+    segments: Vec<Segment>,
+    /// By span the stretches that it still has to tell: disjoint, by time. Empty once all are told.
+    open: Vec<VecDeque<Stretch>>,
+    /// Empty ones whose memory is used again.
+    spare: Vec<VecDeque<Stretch>>,
+    /// The children of the span that is told.
+    index: ChildIndex,
+}
+
+impl Path {
+    /// Walks all of them.
+    pub(super) fn fill(&mut self, trace: &Trace<'_>, own_time: &OwnTime, strings: &Interner) {
+        self.segments.clear();
+        self.open.resize_with(trace.len(), VecDeque::new);
+        let mut walk = Walk { trace, own_time, path: self };
+        for request in &trace.requests {
+            let root = request.root;
+            walk.add(root, Category::Queue, trace.start(root) - request.origin);
+            walk.give(root, (trace.start(root), trace.end(root)));
+        }
+        for &i in &trace.tree.top_down {
+            walk.tell(i);
+        }
+        self.segments.sort_unstable_by(|one, other| one.order(other, strings));
+        self.segments.dedup_by(|next, last| {
+            let is_same = last.order(next, strings).is_eq();
+            if is_same {
+                last.length += next.length;
+            }
+            is_same
+        });
+    }
+
+    /// The segments of a request: together exactly root end − origin.
+    pub(super) fn segments(&self, request: usize) -> &[Segment] {
+        let begin = self.segments.partition_point(|segment| segment.request < request);
+        let end = self.segments.partition_point(|segment| segment.request <= request);
+        &self.segments[begin..end]
+    }
+}
+
+struct Walk<'t, 'a> {
     trace: &'t Trace<'a>,
     own_time: &'t OwnTime,
-    segments: Vec<FxHashMap<SegmentKey, Nanos>>,
-    /// By span the stretches that it still has to tell: disjoint, by time.
-    open: Vec<VecDeque<Stretch>>,
+    path: &'t mut Path,
 }
 
-impl Path<'_, '_> {
+impl Walk<'_, '_> {
     /// Tells what span `i` did in its stretches; parts that its children have to tell become
     /// theirs.
     fn tell(&mut self, i: usize) {
-        let mut open = std::mem::take(&mut self.open[i]);
+        let mut open = std::mem::take(&mut self.path.open[i]);
         if open.is_empty() {
             return;
         }
-        let index = ChildIndex::new(self.trace, i);
+        if self.trace.children.of(i).is_empty() {
+            open.drain(..).for_each(|stretch| self.own(i, stretch));
+            self.path.spare.push(open);
+            return;
+        }
+        self.path.index.fill(self.trace, i);
         while let Some(&last) = open.back() {
-            if let Some(child) = index.covering(last) {
+            if let Some(child) = self.path.index.covering(last) {
                 open = self.pass_on(child, open);
             } else {
                 open.pop_back();
-                self.tell_stretch(i, &index, last);
+                self.tell_stretch(i, last);
             }
         }
+        if open.capacity() > 0 {
+            self.path.spare.push(open);
+        }
+    }
+
+    /// Gives span `i` a stretch to tell that is earlier than those it has.
+    fn give(&mut self, i: usize, stretch: Stretch) {
+        let open = &mut self.path.open[i];
+        if open.capacity() == 0 {
+            *open = self.path.spare.pop().unwrap_or_default();
+        }
+        open.push_front(stretch);
     }
 
     /// Hands the last stretches of `open`, all that begin when `child` has, to that child. Gives
     /// the rest. Moves whichever side is shorter.
     fn pass_on(&mut self, child: Child, mut open: VecDeque<Stretch>) -> VecDeque<Stretch> {
         let before = open.partition_point(|stretch| stretch.0 < child.start);
-        let mut passed = if before < open.len() - before {
+        let mut passed = if before == 0 {
+            std::mem::take(&mut open)
+        } else if before < open.len() - before {
             let rest: VecDeque<Stretch> = open.drain(..before).collect();
             std::mem::replace(&mut open, rest)
         } else {
             open.drain(before..).collect()
         };
         // What the child has already lies later in time.
-        let has = &mut self.open[child.span];
+        let has = &mut self.path.open[child.span];
         if has.len() < passed.len() {
             passed.append(has);
             *has = passed;
@@ -88,9 +155,10 @@ impl Path<'_, '_> {
     }
 
     /// Tells one stretch of span `i`, walking back from its end.
-    fn tell_stretch(&mut self, i: usize, index: &ChildIndex, (from, to): Stretch) {
+    fn tell_stretch(&mut self, i: usize, (from, to): Stretch) {
         let mut at = to;
         while at > from {
+            let index = &self.path.index;
             // Children are clipped to the stretch, so those that run past its end all end there.
             let past_end = index.latest_start_covering(at, to);
             let done = past_end.filter(|_| at == to).or_else(|| index.last_end_by(at, from));
@@ -101,7 +169,7 @@ impl Path<'_, '_> {
                 // A child that runs across goes on until the next one ended, or it began itself.
                 let floor = if next.is_some() { from } else { done_at };
                 let begin = child.start.max(floor);
-                self.open[child.span].push_front((begin, at));
+                self.give(child.span, (begin, at));
                 at = begin;
             } else {
                 self.own(i, (done_at, at));
@@ -121,14 +189,20 @@ impl Path<'_, '_> {
     fn add(&mut self, i: usize, category: Category, length: Nanos) {
         if length != Nanos::ZERO {
             let span = self.trace.span(i);
-            let segments = &mut self.segments[self.trace.tree.request_of[i]];
-            *segments.entry((span.service, span.operation, category)).or_default() += length;
+            self.path.segments.push(Segment {
+                request: self.trace.tree.request_of[i],
+                service: span.service,
+                operation: span.operation,
+                category,
+                length,
+            });
         }
     }
 }
 
 /// Answers which child is next on the way back, each in logarithmic time, so that a comb of
 /// overlapping children costs no more than its size times that.
+#[derive(Debug, Default)]
 struct ChildIndex {
     /// By (start, id descending): of equal starts the smaller id comes last.
     by_start: Vec<Child>,
@@ -140,7 +214,7 @@ struct ChildIndex {
     ends: MaxTree<UnixNanos>,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Child {
     span: usize,
     start: UnixNanos,
@@ -148,28 +222,28 @@ struct Child {
 }
 
 impl ChildIndex {
-    fn new(trace: &Trace<'_>, i: usize) -> Self {
-        let mut by_start: Vec<Child> = trace
-            .children
-            .of(i)
-            .iter()
-            .map(|&span| Child { span, start: trace.start(span), end: trace.end(span) })
-            .filter(|child| child.start < child.end)
-            .collect();
+    /// Puts the children of span `i` in the place of those that it held.
+    fn fill(&mut self, trace: &Trace<'_>, i: usize) {
+        let Self { by_start, by_end, last_end_of_prefix, ends } = self;
+        let children = trace.children.of(i).iter();
+        let children =
+            children.map(|&span| Child { span, start: trace.start(span), end: trace.end(span) });
+        by_start.clear();
+        by_start.extend(children.filter(|child| child.start < child.end));
         let id_descending = |child: &Child| std::cmp::Reverse(trace.span(child.span).span_id);
         by_start.sort_unstable_by_key(|child| (child.start, id_descending(child)));
-        let mut by_end = by_start.clone();
+        by_end.clone_from(by_start);
         by_end.sort_unstable_by_key(|child| (child.end, child.start, id_descending(child)));
-        let last_end_of_prefix = by_start
-            .iter()
-            .scan(None, |latest: &mut Option<Child>, &child| {
+        last_end_of_prefix.clear();
+        last_end_of_prefix.extend(by_start.iter().scan(
+            None,
+            |latest: &mut Option<Child>, &child| {
                 // Later in this order is preferred where ends are equal.
                 *latest = Some(latest.filter(|latest| latest.end > child.end).unwrap_or(child));
                 *latest
-            })
-            .collect();
-        let ends = MaxTree::new(by_start.iter().map(|child| child.end));
-        Self { by_start, by_end, last_end_of_prefix, ends }
+            },
+        ));
+        ends.fill(by_start.iter().map(|child| child.end));
     }
 
     /// How many children start before `at`: the length of a prefix of `by_start`.

@@ -6,7 +6,7 @@ use super::trace::Trace;
 use super::tree::{Parent, Tree};
 use crate::budget;
 use crate::contract::{Contract, Glob};
-use crate::span::{Kind, Outcome, Span};
+use crate::span::{Interner, Kind, Outcome, Span, Sym};
 use crate::tables::{DeadlineSource, TerminalOutcome};
 use crate::units::{Nanos, UnixNanos};
 
@@ -23,8 +23,6 @@ pub(super) struct Request<'a> {
     pub root: usize,
     /// The contract that matched.
     pub contract: Option<&'a Contract>,
-    /// The class.
-    pub class: String,
     /// When its time began to run.
     pub origin: UnixNanos,
     /// D.
@@ -45,9 +43,14 @@ pub(super) struct Request<'a> {
 
 impl<'a> Request<'a> {
     /// The request of `root`, before its spans are taken in.
-    pub(super) fn open(trace: &Trace<'a>, root: usize, policy: &'a Policy) -> Self {
+    pub(super) fn open(
+        trace: &Trace<'a>,
+        root: usize,
+        strings: &Interner,
+        policy: &'a Policy,
+    ) -> Self {
         let span = trace.span(root);
-        let contract = policy.contracts.iter().find(|contract| matches(contract, trace, span));
+        let contract = policy.contracts.iter().find(|contract| matches(contract, span, strings));
         let origin = origin(trace, root);
         let contracted =
             contract.and_then(|contract| contract.deadline).map(|length| origin + length);
@@ -57,14 +60,9 @@ impl<'a> Request<'a> {
             (None, Some(_)) => DeadlineSource::Declared,
             (None, None) => DeadlineSource::None,
         };
-        let class = contract.and_then(|contract| contract.request_class.clone());
         Self {
             root,
             contract,
-            class: class.unwrap_or_else(|| {
-                let operation = span.route_operation.unwrap_or(span.operation);
-                format!("{} {}", trace.text(span.service), trace.text(operation))
-            }),
             origin,
             deadline: contracted.or(declared),
             deadline_source,
@@ -114,24 +112,31 @@ impl<'a> Request<'a> {
     }
 
     /// What one attempt by `service` needs, where the contract says so.
-    pub(super) fn allowance(&self, service: &str) -> Option<Nanos> {
+    pub(super) fn allowance(&self, service: Sym, strings: &Interner) -> Option<Nanos> {
         let retry = self.contract?.retry.as_ref()?;
-        let owns = retry.owner.as_ref().is_none_or(|owner| owner == service);
+        let owns = retry.owner.as_ref().is_none_or(|owner| owner == strings.get(service));
         retry.attempt_allowance.filter(|_| owns)
     }
 
     /// Whether `service` is meant to go on after its caller left.
-    pub(super) fn is_detached(&self, service: &str) -> bool {
-        self.any_glob(|contract| &contract.detached, service)
+    pub(super) fn is_detached(&self, service: Sym, strings: &Interner) -> bool {
+        self.any_glob(|contract| &contract.detached, service, strings)
     }
 
     /// Whether an operation rightly outlasts any budget.
-    pub(super) fn is_long_lived(&self, operation: &str) -> bool {
-        self.any_glob(|contract| &contract.long_lived, operation)
+    pub(super) fn is_long_lived(&self, operation: Sym, strings: &Interner) -> bool {
+        self.any_glob(|contract| &contract.long_lived, operation, strings)
     }
 
-    fn any_glob(&self, globs: impl Fn(&Contract) -> &Vec<Glob>, text: &str) -> bool {
-        self.contract.is_some_and(|contract| globs(contract).iter().any(|glob| glob.matches(text)))
+    fn any_glob(
+        &self,
+        globs: impl Fn(&Contract) -> &Vec<Glob>,
+        text: Sym,
+        strings: &Interner,
+    ) -> bool {
+        self.contract.is_some_and(|contract| {
+            globs(contract).iter().any(|glob| glob.matches(strings.get(text)))
+        })
     }
 
     /// How it ended, by how its root did.
@@ -147,13 +152,13 @@ impl<'a> Request<'a> {
     }
 }
 
-fn matches(contract: &Contract, trace: &Trace<'_>, root: &Span) -> bool {
+fn matches(contract: &Contract, root: &Span, strings: &Interner) -> bool {
     let fits =
         |glob: &Option<Glob>, text: &str| glob.as_ref().is_none_or(|glob| glob.matches(text));
     // The class of a span that is named by its method alone tells the route: a glob may too.
     let mut names = [Some(root.operation), root.route_operation].into_iter().flatten();
-    fits(&contract.matches.service, trace.text(root.service))
-        && names.any(|name| fits(&contract.matches.operation, trace.text(name)))
+    fits(&contract.matches.service, strings.get(root.service))
+        && names.any(|name| fits(&contract.matches.operation, strings.get(name)))
 }
 
 /// When the time of a request began to run: when its root arrived; for a message when it was sent.

@@ -3,13 +3,14 @@
 use rustc_hash::FxHashMap;
 
 use super::annotated::Annotated;
-use super::attempt::{Attempt, Call};
+use super::attempt::Attempt;
 use super::finding::{Finding, findings};
 use super::hop::Hop;
-use super::path::{SegmentKey, segments};
+use super::memory::take_leading;
+use super::path::Segment;
 use super::request::Request;
 use crate::budget;
-use crate::span::{SpanId, Sym, TraceId};
+use crate::span::{Interner, Span, SpanId, Sym, TraceId};
 use crate::tables::{
     AttemptKind, AttemptRow, BlindSpot, Category, FindingRow, Funding, HopRow, RequestRow,
     SegmentRow, Tables,
@@ -19,66 +20,138 @@ use crate::units::{Nanos, UnixNanos};
 /// What stands for the key of an allowance that the contract tells.
 const CONTRACT: &str = "contract";
 
-/// Appends the rows of one trace. The strings of `tables` extend those of the spans.
-pub(super) fn append(of: &Annotated<'_>, tables: &mut Tables) {
-    let trace = &of.trace;
-    let findings = findings(of);
-    let attempts =
-        of.calls.calls.iter().flat_map(|call| {
-            call.attempts.iter().map(move |attempt| (attempt.span, (call, attempt)))
-        });
-    // Rows come by request, and within one by (start, id) of their span.
-    let hops = by_request(of, of.hops.iter().map(|hop| (hop.first, hop)));
-    let attempts = by_request(of, attempts);
-    let findings = by_request(of, findings.iter().map(|finding| (finding.span, finding)));
+/// The rows of a partition, while they grow trace by trace.
+#[derive(Debug)]
+pub(super) struct Rows {
+    /// The rows so far. Their strings extend those of the spans.
+    pub tables: Tables,
+    /// [`CONTRACT`].
+    by_contract: Sym,
+    /// The classes of roots that no contract names, by service and operation.
+    classes: FxHashMap<(Sym, Sym), Sym>,
+}
 
-    let mut path = segments(trace, &of.own_time);
-
-    let mut order: Vec<usize> = (0..trace.requests.len()).collect();
-    order.sort_unstable_by_key(|&request| start_and_id(of, trace.requests[request].root));
-    for number in order {
-        let request = &trace.requests[number];
-        let subject = Subject {
-            of,
-            request,
-            trace_id: trace.span(request.root).trace_id,
-            class: tables.strings.intern(&request.class),
-            contract: request.contract.map(|contract| tables.strings.intern(&contract.name)),
-            by_contract: tables.strings.intern(CONTRACT),
-            root_span_id: trace.span(request.root).span_id,
+impl Rows {
+    /// No rows yet; `strings` are those of the spans, of which there are so many.
+    pub(super) fn new(mut strings: Interner, spans: usize) -> Self {
+        let by_contract = strings.intern(CONTRACT);
+        // Most traces have fewer of each; what is not used is never touched.
+        let tables = Tables {
+            strings,
+            hops: Vec::with_capacity(spans),
+            attempts: Vec::with_capacity(spans),
+            segments: Vec::with_capacity(spans),
+            ..Tables::default()
         };
-        let segments = subject.segments(std::mem::take(&mut path[number]));
-        tables.requests.push(subject.request(&segments, &hops[number], &attempts[number], number));
-        tables.segments.extend(segments);
-        tables.hops.extend(hops[number].iter().map(|hop| subject.hop(hop)));
-        tables
-            .attempts
-            .extend(attempts[number].iter().map(|&(call, one)| subject.attempt(call, one)));
-        let mut found = findings[number].clone();
-        found.sort_by_key(|finding| finding.code);
-        tables.findings.extend(found.into_iter().map(|finding| subject.finding(finding)));
+        Self { tables, by_contract, classes: FxHashMap::default() }
+    }
+
+    /// Appends the rows of one trace.
+    pub(super) fn append(&mut self, of: &Annotated<'_>) {
+        let trace = &of.trace;
+        let findings = findings(of);
+        let order = Order::of(of);
+        let calls = of.calls.calls();
+        let attempts = calls.flat_map(|call| call.iter().map(move |attempt| (call, attempt)));
+        let hops = order.sorted(of.hops.all.iter(), |hop| hop.first);
+        let attempts = order.sorted(attempts, |(_, attempt)| attempt.span);
+        let mut findings = order.sorted(findings.iter(), |finding| finding.span);
+        let request_of = |span: usize| trace.tree.request_of[span];
+        findings.sort_by_key(|finding| (order.ranks[request_of(finding.span)], finding.code));
+        let (mut hops, mut attempts, mut findings) = (&*hops, &*attempts, &*findings);
+        for &number in &order.requests {
+            let request = &trace.requests[number];
+            let root = trace.span(request.root);
+            let class = self.class(request, root);
+            let tables = &mut self.tables;
+            let contract = request.contract.map(|contract| tables.strings.intern(&contract.name));
+            let subject = Subject {
+                of,
+                request,
+                strings: &tables.strings,
+                trace_id: root.trace_id,
+                class,
+                contract,
+                by_contract: self.by_contract,
+                root_span_id: root.span_id,
+            };
+            let segments = of.path.segments(number);
+            let hops = take_leading(&mut hops, |hop| request_of(hop.first) == number);
+            let attempts =
+                take_leading(&mut attempts, |(_, attempt)| request_of(attempt.span) == number);
+            let findings =
+                take_leading(&mut findings, |finding| request_of(finding.span) == number);
+
+            tables.requests.push(subject.request(segments, hops, attempts, number));
+            tables.segments.extend(segments.iter().map(|segment| subject.segment(segment)));
+            tables.hops.extend(hops.iter().map(|hop| subject.hop(hop)));
+            tables
+                .attempts
+                .extend(attempts.iter().map(|&(call, attempt)| subject.attempt(call, attempt)));
+            tables.findings.extend(findings.iter().map(|finding| subject.finding(finding)));
+        }
+    }
+
+    /// The class of a request: what its contract says, else the names of its root.
+    fn class(&mut self, request: &Request<'_>, root: &Span) -> Sym {
+        let strings = &mut self.tables.strings;
+        if let Some(class) = request.contract.and_then(|one| one.request_class.as_deref()) {
+            return strings.intern(class);
+        }
+        let operation = root.route_operation.unwrap_or(root.operation);
+        *self.classes.entry((root.service, operation)).or_insert_with(|| {
+            let class = format!("{} {}", strings.get(root.service), strings.get(operation));
+            strings.intern(&class)
+        })
     }
 }
 
-fn start_and_id(of: &Annotated<'_>, i: usize) -> (UnixNanos, SpanId) {
-    (of.trace.start(i), of.trace.span(i).span_id)
+/// The order of rows: by request, and within one by (start, id) of their span.
+struct Order {
+    /// The requests by (start, id) of their roots.
+    requests: Vec<usize>,
+    /// By request its place among them.
+    ranks: Vec<usize>,
+    /// By span its place among all.
+    places: Vec<usize>,
 }
 
-/// Sorts things by the (start, id) of their spans into the requests that these belong to.
-fn by_request<T>(of: &Annotated<'_>, things: impl Iterator<Item = (usize, T)>) -> Vec<Vec<T>> {
-    let mut things: Vec<(usize, T)> = things.collect();
-    things.sort_by_key(|&(span, _)| start_and_id(of, span));
-    let mut by_request: Vec<Vec<T>> = of.trace.requests.iter().map(|_| Vec::new()).collect();
-    for (span, thing) in things {
-        by_request[of.trace.tree.request_of[span]].push(thing);
+impl Order {
+    fn of(of: &Annotated<'_>) -> Self {
+        let trace = &of.trace;
+        let mut requests: Vec<usize> = (0..trace.requests.len()).collect();
+        requests.sort_unstable_by_key(|&request| {
+            let root = trace.requests[request].root;
+            (trace.start(root), trace.span(root).span_id)
+        });
+        let mut spans = trace.in_order.clone();
+        let ranks = places(&requests);
+        spans.sort_by_key(|&span| ranks[trace.tree.request_of[span]]);
+        Self { requests, ranks, places: places(&spans) }
     }
-    by_request
+
+    /// Things in the order of the spans that they belong to.
+    fn sorted<T>(&self, things: impl Iterator<Item = T>, span: impl Fn(&T) -> usize) -> Vec<T> {
+        let mut things: Vec<T> = things.collect();
+        things.sort_by_key(|thing| self.places[span(thing)]);
+        things
+    }
+}
+
+/// By number its place in `order`, which holds each number once.
+fn places(order: &[usize]) -> Vec<usize> {
+    let mut places = vec![0; order.len()];
+    for (place, &number) in order.iter().enumerate() {
+        places[number] = place;
+    }
+    places
 }
 
 /// The request whose rows are being made, and what they all carry.
 struct Subject<'t, 'a> {
     of: &'t Annotated<'a>,
     request: &'t Request<'a>,
+    strings: &'t Interner,
     trace_id: TraceId,
     class: Sym,
     contract: Option<Sym>,
@@ -93,34 +166,29 @@ impl Subject<'_, '_> {
         instant - self.request.origin
     }
 
-    fn segments(&self, segments: FxHashMap<SegmentKey, Nanos>) -> Vec<SegmentRow> {
-        let strings = self.of.trace.strings;
-        let mut rows: Vec<SegmentRow> = segments
-            .into_iter()
-            .map(|((service, operation, category), duration_ns)| SegmentRow {
-                trace_id: self.trace_id,
-                request_class: self.class,
-                root_span_id: self.root_span_id,
-                service,
-                operation,
-                category,
-                duration_ns,
-            })
-            .collect();
-        rows.sort_unstable_by(|one, other| {
-            let key = |row: &SegmentRow| {
-                (strings.get(row.service), strings.get(row.operation), row.category)
-            };
-            key(one).cmp(&key(other))
-        });
-        rows
+    /// The service of span `i`, if it named one.
+    fn service(&self, i: usize) -> Option<Sym> {
+        let service = self.of.trace.span(i).service;
+        Some(service).filter(|&service| !self.strings.get(service).is_empty())
+    }
+
+    fn segment(&self, segment: &Segment) -> SegmentRow {
+        SegmentRow {
+            trace_id: self.trace_id,
+            request_class: self.class,
+            root_span_id: self.root_span_id,
+            service: segment.service,
+            operation: segment.operation,
+            category: segment.category,
+            duration_ns: segment.length,
+        }
     }
 
     fn request(
         &self,
-        segments: &[SegmentRow],
+        segments: &[Segment],
         hops: &[&Hop],
-        attempts: &[(&Call, &Attempt)],
+        attempts: &[(&[Attempt], &Attempt)],
         number: usize,
     ) -> RequestRow {
         let (of, trace, request) = (self.of, &self.of.trace, self.request);
@@ -130,8 +198,8 @@ impl Subject<'_, '_> {
             let counted = attempts.iter().filter(|(_, attempt)| wanted(attempt)).count();
             i32::try_from(counted).unwrap_or(i32::MAX)
         };
-        let on_path = |wanted: &dyn Fn(&SegmentRow) -> bool| -> Nanos {
-            segments.iter().filter(|row| wanted(row)).map(|row| row.duration_ns).sum()
+        let on_path = |wanted: &dyn Fn(&Segment) -> bool| -> Nanos {
+            segments.iter().filter(|segment| wanted(segment)).map(|segment| segment.length).sum()
         };
         let outcome = request.terminal_outcome(trace.outcome(root));
         let in_time = request.deadline.map(|deadline| {
@@ -155,12 +223,12 @@ impl Subject<'_, '_> {
             budget_at_origin_ns: request.budget_at_origin(),
             budget_at_admission_ns: admitting
                 .and_then(|i| budget::remaining(request.deadline, trace.start(i))),
-            queue_ns: on_path(&|row| row.category == Category::Queue),
+            queue_ns: on_path(&|segment| segment.category == Category::Queue),
             budget_at_start_ns: admitting
                 .and_then(|i| budget::remaining(request.deadline, trace.execution_start(i))),
-            local_execution_ns: on_path(&|row| {
+            local_execution_ns: on_path(&|segment| {
                 let service = admitting.map(|i| trace.span(i).service);
-                row.category == Category::Local && Some(row.service) == service
+                segment.category == Category::Local && Some(segment.service) == service
             }),
             downstream_budget_sent_ns: admitting.and_then(|i| self.largest_grant_sent(hops, i)),
             retry_count: count(|attempt| attempt.kind == AttemptKind::Retry),
@@ -229,8 +297,8 @@ impl Subject<'_, '_> {
             hop_id: hop.id(trace),
             client_span_id: hop.client.map(|i| trace.span(i).span_id),
             server_span_id: hop.server.map(|i| trace.span(i).span_id),
-            caller_service: caller.and_then(|i| trace.service(i)),
-            callee_service: of.callee_service(hop),
+            caller_service: caller.and_then(|i| self.service(i)),
+            callee_service: self.callee_service(hop),
             operation: trace.span(hop.server.unwrap_or(half)).operation,
             depth: i32::try_from(hop.depth).unwrap_or(i32::MAX),
             elapsed_at_send_ns: sent.map(|at| self.elapsed(at)),
@@ -252,7 +320,7 @@ impl Subject<'_, '_> {
                 .server
                 .or_else(|| trace.link(hop.first).is_none().then_some(hop.first))
                 .and_then(|i| trace.span(i).queued_key),
-            remaining_at_start_ns: remaining(hop.server.map(|i| trace.execution_start(i))),
+            remaining_at_start_ns: remaining(hop.begun),
             duration_ns: trace.span(half).duration(),
             outcome: trace.outcome(half),
             late_work_ns: request.deadline.map(|_| below.late_work),
@@ -265,12 +333,18 @@ impl Subject<'_, '_> {
         }
     }
 
-    fn attempt(&self, call: &Call, attempt: &Attempt) -> AttemptRow {
+    /// The callee's name: the server's service, else what the client names.
+    fn callee_service(&self, hop: &Hop) -> Option<Sym> {
+        let of_server = hop.server.and_then(|server| self.service(server));
+        of_server.or_else(|| self.of.trace.span(hop.client?).peer_service)
+    }
+
+    fn attempt(&self, call: &[Attempt], attempt: &Attempt) -> AttemptRow {
         let trace = &self.of.trace;
         let i = attempt.span;
         let span = trace.span(i);
         let server = trace.servers(i).next();
-        let first = call.attempts.first().map_or(i, |first| first.span);
+        let first = call.first().map_or(i, |first| first.span);
         AttemptRow {
             trace_id: self.trace_id,
             request_class: self.class,
@@ -279,10 +353,10 @@ impl Subject<'_, '_> {
             span_id: span.span_id,
             ordinal: attempt.ordinal,
             ordinal_key: span.ordinal_key,
-            attempts: i32::try_from(call.attempts.len()).unwrap_or(i32::MAX),
+            attempts: i32::try_from(call.len()).unwrap_or(i32::MAX),
             kind: attempt.kind,
-            caller_service: trace.service(i),
-            callee_service: server.and_then(|i| trace.service(i)).or(span.peer_service),
+            caller_service: self.service(i),
+            callee_service: server.and_then(|i| self.service(i)).or(span.peer_service),
             operation: span.operation,
             elapsed_at_start_ns: self.elapsed(trace.start(i)),
             backoff_ns: attempt.backoff,

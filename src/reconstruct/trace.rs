@@ -3,17 +3,17 @@
 
 use super::Policy;
 use super::clock::Clock;
+use super::memory::refill;
+use super::own_time::Stretch;
 use super::request::Request;
 use super::tree::{Children, Tree};
-use crate::span::{Grant, Interner, Kind, Outcome, Span, Sym};
+use crate::span::{Grant, Interner, Kind, Outcome, Span};
 use crate::tables::BlindSpots;
 use crate::units::{Nanos, UnixNanos};
 
 /// A trace, aligned. Spans are numbers: places in `tree.spans`.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Trace<'a> {
-    /// The strings of its partition.
-    pub strings: &'a Interner,
     /// How its spans hang together.
     pub tree: Tree<'a>,
     /// Their times on one clock.
@@ -26,76 +26,71 @@ pub(super) struct Trace<'a> {
     pub in_order: Vec<usize>,
     /// Its requests; the first is that of the trace's root.
     pub requests: Vec<Request<'a>>,
-    /// Wait spans among the real children, by aligned (start, id).
-    waiting: Children,
     is_server: Vec<bool>,
     is_call_span: Vec<bool>,
     caller: Vec<Option<usize>>,
+    /// By span: whether it, or a span above it, is attached.
+    apart: Vec<bool>,
 }
 
 impl<'a> Trace<'a> {
-    /// Builds the trace of `spans`, sorted by (start, id, content).
-    pub(super) fn build(spans: &[&'a Span], strings: &'a Interner, policy: &'a Policy) -> Self {
-        let tree = Tree::build(spans);
-        let mut clock = Clock::align(&tree);
-        let mut in_order: Vec<usize> = (0..tree.spans.len()).collect();
-        in_order.sort_unstable_by_key(|&i| (clock.start[i], tree.spans[i].span_id));
-        let children = tree.children(&in_order, |_| true);
-        let waiting = tree.children(&in_order, |i| tree.spans[i].flags.is_wait);
-        let is_server: Vec<bool> =
-            (0..tree.spans.len()).map(|i| stands_for_server(&tree, i)).collect();
-        let is_call_span: Vec<bool> = (0..tree.spans.len())
-            .map(|i| {
-                let span = tree.spans[i];
-                let is_attempt = |&child: &usize| is_attempt(tree.spans[child]);
-                span.kind == Kind::Client
-                    && !span.flags.is_wait
-                    && children.of(i).iter().any(is_attempt)
-            })
-            .collect();
-        clock.settle_wordless(&tree, &children, |child| is_server[child]);
-        let attached = in_order.iter().copied().filter(|&i| tree.attached[i]).collect();
-        let mut caller = tree.link.clone();
+    /// Fills in the trace of `spans`, sorted by (start, id, content).
+    pub(super) fn fill(&mut self, spans: &[&'a Span], strings: &Interner, policy: &'a Policy) {
+        self.tree.fill(spans);
+        self.clock.fill(&self.tree);
+        self.order();
+        self.tell_roles();
+        let is_server = &self.is_server;
+        self.clock.settle_wordless(&self.tree, &self.children, |child| is_server[child]);
+        self.requests.clear();
+        for request in 0..self.tree.request_roots.len() {
+            let root = self.tree.request_roots[request];
+            self.requests.push(Request::open(self, root, strings, policy));
+        }
+        self.tell_apart();
+        for &i in &self.in_order {
+            let request = &mut self.requests[self.tree.request_of[i]];
+            let may_admit = self.is_server[i] && i != request.root && !self.apart[i];
+            request.take(&self.tree, &self.clock, i, may_admit);
+        }
+    }
+
+    fn order(&mut self) {
+        let Self { tree, clock, in_order, attached, .. } = self;
+        refill(in_order, 0..tree.spans.len());
+        if clock.is_corrected() {
+            in_order.sort_unstable_by_key(|&i| (clock.start[i], tree.spans[i].span_id));
+        }
+        refill(attached, in_order.iter().copied().filter(|&i| tree.attached[i]));
+        tree.group_children(in_order, &mut self.children);
+    }
+
+    fn tell_roles(&mut self) {
+        let Self { tree, children, is_server, is_call_span, caller, .. } = self;
+        let len = tree.spans.len();
+        refill(is_server, (0..len).map(|i| stands_for_server(tree, i)));
+        let holds_attempts = |i: usize| {
+            let span = tree.spans[i];
+            let is_attempt = |&child: &usize| is_attempt(tree.spans[child]);
+            span.kind == Kind::Client
+                && !span.flags.is_wait
+                && children.of(i).iter().any(is_attempt)
+        };
+        refill(is_call_span, (0..len).map(holds_attempts));
+        caller.clone_from(&tree.link);
         for &i in &tree.top_down {
             if let Some(call_span) = caller[i].filter(|&parent| is_call_span[parent]) {
                 caller[i] = caller[call_span];
             }
         }
-        let mut trace = Self {
-            strings,
-            tree,
-            clock,
-            children,
-            attached,
-            in_order,
-            requests: Vec::new(),
-            waiting,
-            is_server,
-            is_call_span,
-            caller,
-        };
-        trace.requests = trace
-            .tree
-            .request_roots
-            .iter()
-            .map(|&root| Request::open(&trace, root, policy))
-            .collect();
-        let apart = trace.below_attached();
-        for &i in &trace.in_order {
-            let request = &mut trace.requests[trace.tree.request_of[i]];
-            let may_admit = trace.is_server[i] && i != request.root && !apart[i];
-            request.take(&trace.tree, &trace.clock, i, may_admit);
-        }
-        trace
     }
 
-    /// By span: whether it, or a span above it, is attached.
-    fn below_attached(&self) -> Vec<bool> {
-        let mut apart = self.tree.attached.clone();
-        for &i in &self.tree.top_down {
-            apart[i] |= self.link(i).is_some_and(|parent| apart[parent]);
+    fn tell_apart(&mut self) {
+        let Self { tree, apart, .. } = self;
+        apart.clone_from(&tree.attached);
+        for &i in &tree.top_down {
+            apart[i] |= tree.link[i].is_some_and(|parent| apart[parent]);
         }
-        apart
     }
 
     /// How many spans.
@@ -106,11 +101,6 @@ impl<'a> Trace<'a> {
     /// The span itself, on its own clock.
     pub(super) fn span(&self, i: usize) -> &'a Span {
         self.tree.spans[i]
-    }
-
-    /// Its service, if it named one.
-    pub(super) fn service(&self, i: usize) -> Option<Sym> {
-        Some(self.span(i).service).filter(|&service| !self.text(service).is_empty())
     }
 
     /// Aligned start.
@@ -197,15 +187,14 @@ impl<'a> Trace<'a> {
     }
 
     /// The waits inside span `i`: told by an event, or child wait spans; by start, clipped to it.
-    pub(super) fn waits(&self, i: usize) -> Vec<(UnixNanos, UnixNanos)> {
+    pub(super) fn waits(&self, i: usize) -> impl Iterator<Item = Stretch> + '_ {
         let (start, end) = (self.start(i), self.end(i));
         let own = (start, start + self.span(i).waited_inside);
-        let children = self.waiting.of(i).iter();
+        let children = self.children.of(i).iter().filter(|&&child| self.span(child).flags.is_wait);
         std::iter::once(own)
             .chain(children.map(|&child| (self.start(child), self.wait_end(child))))
-            .map(|(from, to)| (from.max(start), to.min(end)))
+            .map(move |(from, to)| (from.max(start), to.min(end)))
             .filter(|(from, to)| from < to)
-            .collect()
     }
 
     /// When span `i` began to execute: its start, moved to the end of each wait that begins
@@ -224,11 +213,6 @@ impl<'a> Trace<'a> {
     /// What the whole trace cannot tell, but for attempts.
     pub(super) fn blind_spots(&self) -> BlindSpots {
         self.tree.blind_spots.union(self.clock.blind_spots)
-    }
-
-    /// The text behind a number.
-    pub(super) fn text(&self, sym: Sym) -> &'a str {
-        self.strings.get(sym)
     }
 }
 

@@ -1,7 +1,6 @@
 //! The tree of one trace and the requests it falls into (SEMANTICS §1, §2 duplicates, §3).
 
-use rustc_hash::FxHashMap;
-
+use super::memory::{refill, reset};
 use crate::span::{Kind, Span, SpanId};
 use crate::tables::{BlindSpot, BlindSpots};
 use crate::units::UnixNanos;
@@ -21,7 +20,7 @@ pub(super) enum Parent {
 ///
 /// A span is a number here: its place in `spans`. `link` is the parent within the span's request:
 /// absent for the request's root, the trace's root for attached spans.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Tree<'a> {
     /// The spans, duplicates removed.
     pub spans: Vec<&'a Span>,
@@ -37,37 +36,70 @@ pub(super) struct Tree<'a> {
     pub request_of: Vec<usize>,
     /// The parent within the request.
     pub link: Vec<Option<usize>>,
+    /// The children of each span by (start, id) on their own clocks, whatever request they belong
+    /// to. Spans without a parent in the trace stand among the root's children.
+    pub around: Children,
     /// All spans depth first by `link`: parents before children, each subtree in one piece.
     pub top_down: Vec<usize>,
     /// What the tree itself cannot tell.
     pub blind_spots: BlindSpots,
+    /// The place of each id, by id.
+    ids: Vec<(SpanId, usize)>,
+    /// Spans that the walks have still to see, or have seen.
+    walk: Vec<usize>,
 }
 
 impl<'a> Tree<'a> {
-    /// Builds the tree of `spans`: one trace, sorted by (start, id, content).
-    pub(super) fn build(spans: &[&'a Span]) -> Self {
-        let mut blind_spots = BlindSpots::default();
-        let (kept, by_id) = without_duplicates(spans);
-        blind_spots.insert_if(kept.len() < spans.len(), BlindSpot::DuplicateSpans);
-        let spans = kept;
-        let negative = spans.iter().any(|span| span.flags.negative_duration);
-        blind_spots.insert_if(negative, BlindSpot::NegativeDuration);
-        let adjusted = spans.iter().any(|span| span.flags.clock_adjusted);
-        blind_spots.insert_if(adjusted, BlindSpot::ClockAdjusted);
-        blind_spots.insert_if(times_are_rounded(&spans), BlindSpot::TimesRounded);
-        let joined = spans.iter().any(|span| span.flags.trace_joined);
-        blind_spots.insert_if(joined, BlindSpot::TraceJoined);
+    /// Fills in the tree of `spans`: one trace, sorted by (start, id, content).
+    pub(super) fn fill(&mut self, spans: &[&'a Span]) {
+        self.keep_distinct(spans);
+        self.blind_spots = BlindSpots::default();
+        self.tell_flags(self.spans.len() < spans.len());
+        let ids = &self.ids;
+        let find = |id: SpanId| {
+            let found = ids.binary_search_by_key(&id, |&(id, _)| id);
+            found.map_or(Parent::Absent, |found| Parent::Of(ids[found].1))
+        };
+        let parents = self.spans.iter().map(|span| span.parent_span_id.map_or(Parent::None, find));
+        refill(&mut self.parents, parents);
+        let cut = cut_cycles(&mut self.parents, &mut self.walk);
+        self.find_root(&cut);
+        self.split_into_requests();
+    }
 
-        let mut parents: Vec<Parent> = spans
-            .iter()
-            .map(|span| match span.parent_span_id {
-                None => Parent::None,
-                Some(id) => by_id.get(&id).map_or(Parent::Absent, |&parent| Parent::Of(parent)),
-            })
-            .collect();
-        let cut = cut_cycles(&mut parents);
+    /// Keeps the first of several records with one id, and gives each id its place. The spans come
+    /// by (start, id, content), so the first is the smallest by (start, end, service, name).
+    fn keep_distinct(&mut self, spans: &[&'a Span]) {
+        let Self { spans: kept, ids, .. } = self;
+        refill(kept, spans.iter().copied());
+        refill(ids, kept.iter().enumerate().map(|(place, span)| (span.span_id, place)));
+        ids.sort_unstable();
+        ids.dedup_by_key(|&mut (id, _)| id);
+        if ids.len() < spans.len() {
+            ids.sort_unstable_by_key(|&(_, place)| place);
+            refill(kept, ids.iter().map(|&(_, place)| spans[place]));
+            refill(ids, kept.iter().enumerate().map(|(place, span)| (span.span_id, place)));
+            ids.sort_unstable();
+        }
+    }
+
+    /// What the spans themselves cannot tell.
+    fn tell_flags(&mut self, has_duplicates: bool) {
+        let Self { spans, blind_spots, .. } = self;
+        blind_spots.insert_if(has_duplicates, BlindSpot::DuplicateSpans);
+        blind_spots.insert_if(times_are_rounded(spans), BlindSpot::TimesRounded);
+        for span in spans {
+            let flags = span.flags;
+            blind_spots.insert_if(flags.negative_duration, BlindSpot::NegativeDuration);
+            blind_spots.insert_if(flags.clock_adjusted, BlindSpot::ClockAdjusted);
+            blind_spots.insert_if(flags.trace_joined, BlindSpot::TraceJoined);
+        }
+    }
+
+    /// Finds the trace's root. `cut` are the spans at which cycles were cut, ascending.
+    fn find_root(&mut self, cut: &[usize]) {
+        let Self { parents, blind_spots, .. } = self;
         blind_spots.insert_if(!cut.is_empty(), BlindSpot::Cycle);
-
         let rootless = parents.iter().position(|&parent| parent == Parent::None);
         blind_spots.insert_if(rootless.is_none(), BlindSpot::MissingRoot);
         // After cutting cycles some span has no parent in the trace, so there is a root.
@@ -81,20 +113,7 @@ impl<'a> Tree<'a> {
         blind_spots.insert_if(others(Parent::None).next().is_some(), BlindSpot::ExtraRoots);
         let orphans = others(Parent::Absent).any(|i| cut.binary_search(&i).is_err());
         blind_spots.insert_if(orphans, BlindSpot::Orphans);
-
-        let mut tree = Self {
-            attached: vec![false; spans.len()],
-            request_roots: vec![root],
-            request_of: vec![0; spans.len()],
-            link: vec![None; spans.len()],
-            top_down: Vec::with_capacity(spans.len()),
-            spans,
-            parents,
-            root,
-            blind_spots,
-        };
-        tree.split_into_requests();
-        tree
+        self.root = root;
     }
 
     /// Whether span `i` asks for itself (SEMANTICS §1, Request).
@@ -116,7 +135,13 @@ impl<'a> Tree<'a> {
     }
 
     fn split_into_requests(&mut self) {
-        for i in 0..self.spans.len() {
+        let len = self.spans.len();
+        reset(&mut self.attached, len, false);
+        reset(&mut self.request_of, len, 0);
+        reset(&mut self.link, len, None);
+        self.request_roots.clear();
+        self.request_roots.push(self.root);
+        for i in 0..len {
             if self.starts_request(i) {
                 if i != self.root {
                     self.request_roots.push(i);
@@ -128,27 +153,40 @@ impl<'a> Tree<'a> {
                 self.link[i] = Some(self.root);
             }
         }
-        let children = Children::group(&self.link, 0..self.spans.len());
+        self.group_around();
         for (request, &root) in self.request_roots.iter().enumerate() {
             self.request_of[root] = request;
         }
-        let mut open: Vec<usize> = self.request_roots.iter().rev().copied().collect();
+        self.top_down.clear();
+        let open = &mut self.walk;
+        refill(open, self.request_roots.iter().rev().copied());
         while let Some(span) = open.pop() {
             self.top_down.push(span);
-            for &child in children.of(span).iter().rev() {
-                self.request_of[child] = self.request_of[span];
-                open.push(child);
+            for &child in self.around.of(span).iter().rev() {
+                // The root of a request is no child within another.
+                if self.link[child].is_some() {
+                    self.request_of[child] = self.request_of[span];
+                    open.push(child);
+                }
             }
         }
     }
 
-    /// The real children of each span within its request (no attached ones) that are `wanted`, in
-    /// the order in which `in_order` gives them.
-    pub(super) fn children(&self, in_order: &[usize], wanted: impl Fn(usize) -> bool) -> Children {
-        let real: Vec<Option<usize>> = (0..self.spans.len())
-            .map(|i| self.link[i].filter(|_| !self.attached[i] && wanted(i)))
-            .collect();
-        Children::group(&real, in_order.iter().copied())
+    fn group_around(&mut self) {
+        let Self { around, parents, root, .. } = self;
+        let below_some = parents.iter().enumerate().filter(|(i, _)| i != root);
+        let pairs = below_some.map(|(i, &parent)| match parent {
+            Parent::Of(parent) => (parent, i),
+            Parent::None | Parent::Absent => (*root, i),
+        });
+        around.fill(parents.len(), pairs);
+    }
+
+    /// Groups the real children of each span within its request (no attached ones), in the order in
+    /// which `in_order` gives them.
+    pub(super) fn group_children(&self, in_order: &[usize], children: &mut Children) {
+        let real = in_order.iter().filter(|&&i| !self.attached[i]);
+        children.fill(self.spans.len(), real.filter_map(|&i| Some((self.link[i]?, i))));
     }
 }
 
@@ -165,25 +203,10 @@ fn times_are_rounded(spans: &[&Span]) -> bool {
         && times.all(|time| time >= LEAST_UNIX_NS && time % STEP_NS == 0)
 }
 
-/// Keeps the first of several records with one id, and gives each id its place. The spans come by
-/// (start, id, content), so the first is the smallest by (start, end, service, name).
-fn without_duplicates<'a>(spans: &[&'a Span]) -> (Vec<&'a Span>, FxHashMap<SpanId, usize>) {
-    let mut by_id = FxHashMap::default();
-    by_id.reserve(spans.len());
-    let mut kept = Vec::with_capacity(spans.len());
-    for &span in spans {
-        by_id.entry(span.span_id).or_insert_with(|| {
-            kept.push(span);
-            kept.len() - 1
-        });
-    }
-    (kept, by_id)
-}
-
 /// Cuts each cycle at its earliest span; gives those spans, ascending.
-fn cut_cycles(parents: &mut [Parent]) -> Vec<usize> {
+fn cut_cycles(parents: &mut [Parent], seen_from: &mut Vec<usize>) -> Vec<usize> {
     const UNSEEN: usize = usize::MAX;
-    let mut seen_from = vec![UNSEEN; parents.len()];
+    reset(seen_from, parents.len(), UNSEEN);
     let mut cut = Vec::new();
     for start in 0..parents.len() {
         let mut at = start;
@@ -216,38 +239,41 @@ fn earliest_of_cycle(parents: &[Parent], on_cycle: usize) -> usize {
     earliest
 }
 
-/// Lists of children in one block: those of span `i` are `items[starts[i]..starts[i + 1]]`.
-#[derive(Debug)]
+/// Lists of children in one block: those of parent `i` are `items[starts[i]..starts[i + 1]]`.
+#[derive(Debug, Default)]
 pub(super) struct Children {
     starts: Vec<usize>,
     items: Vec<usize>,
 }
 
 impl Children {
-    /// Groups by parent the spans that have one, keeping the order in which they come.
-    pub(super) fn group(
-        parent_of: &[Option<usize>],
-        in_order: impl Iterator<Item = usize>,
-    ) -> Self {
-        let mut starts = vec![0; parent_of.len() + 1];
-        for parent in parent_of.iter().flatten() {
-            starts[parent + 1] += 1;
+    /// Groups pairs of parent and child by parent, of which there are `parents`, keeping the order
+    /// in which they come.
+    pub(super) fn fill(
+        &mut self,
+        parents: usize,
+        pairs: impl Iterator<Item = (usize, usize)> + Clone,
+    ) {
+        let Self { starts, items } = self;
+        // One place ahead, so that each start has moved to its own place when all are put in.
+        reset(starts, parents + 2, 0);
+        for (parent, _) in pairs.clone() {
+            starts[parent + 2] += 1;
         }
-        for i in 0..parent_of.len() {
-            starts[i + 1] += starts[i];
+        let mut all = 0;
+        for start in starts.iter_mut() {
+            all += *start;
+            *start = all;
         }
-        let mut next = starts.clone();
-        let mut items = vec![0; starts[parent_of.len()]];
-        for child in in_order {
-            if let Some(parent) = parent_of[child] {
-                items[next[parent]] = child;
-                next[parent] += 1;
-            }
+        reset(items, all, 0);
+        for (parent, child) in pairs {
+            let next = &mut starts[parent + 1];
+            items[*next] = child;
+            *next += 1;
         }
-        Self { starts, items }
     }
 
-    /// The children of span `i`.
+    /// The children of parent `i`.
     pub(super) fn of(&self, i: usize) -> &[usize] {
         &self.items[self.starts[i]..self.starts[i + 1]]
     }

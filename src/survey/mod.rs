@@ -1,6 +1,8 @@
 //! What is known of all spans together before any trace is rebuilt: mergeable, and the same in
 //! whatever order they come.
 
+use rustc_hash::FxHashSet;
+
 use crate::span::{Kind, Spans};
 use crate::units::UnixNanos;
 
@@ -22,9 +24,7 @@ pub struct Facts {
 /// Surveys a partition of whole traces.
 pub fn survey(spans: &Spans) -> Facts {
     let mut facts = Facts::default();
-    let mut traces: Vec<_> = spans.rows.iter().map(|span| span.trace_id).collect();
-    traces.sort_unstable();
-    traces.dedup();
+    let traces: FxHashSet<_> = spans.rows.iter().map(|span| span.trace_id).collect();
     facts.traces = traces.len() as u64;
     for span in &spans.rows {
         facts.window = wider(facts.window, Some((span.start, span.end)));

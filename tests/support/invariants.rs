@@ -36,7 +36,7 @@ pub fn check_counts(read: &Ingested) {
 /// time.
 pub fn check_requests(read: &Ingested, policy: &Policy) {
     for partition in &read.partitions {
-        let tables = reconstruct(partition, policy);
+        let tables = reconstruct(partition.clone(), policy);
         let mut sums: BTreeMap<_, i128> = BTreeMap::new();
         for row in &tables.segments {
             *sums.entry((row.trace_id, row.root_span_id)).or_default() +=

@@ -14,7 +14,7 @@ mod shapes;
 
 /// What is counted: a function of its own, so that a profiler can tell it from making the input.
 #[inline(never)]
-fn measured(spans: &Spans, policy: &Policy) -> usize {
+fn measured(spans: Spans, policy: &Policy) -> usize {
     let tables = reconstruct(black_box(spans), black_box(policy));
     tables.hops.len() + tables.attempts.len() + tables.segments.len() + tables.findings.len()
 }
@@ -37,6 +37,6 @@ fn main() -> ExitCode {
     let contract = Contract::deadline_only("all".to_owned(), None, Nanos::from_millis(size / 2));
     let policy = Policy { contracts: vec![contract], ..Policy::default() };
     let spans = (shape.make)(size);
-    println!("{} {size} spans: {} rows", shape.name, measured(&spans, &policy));
+    println!("{} {size} spans: {} rows", shape.name, measured(spans, &policy));
     ExitCode::SUCCESS
 }

@@ -116,8 +116,8 @@ fn stages(folder: &str, out: &str) -> Outcome<()> {
     let read_by = begun.elapsed().as_secs_f64();
     let (mut surveyed, mut reconstructed, mut written) = (0.0, 0.0, 0.0);
     let mut writer = FolderWriter::create(Path::new(out), Format::Parquet)?;
-    for spans in &read.partitions {
-        surveyed += timed(|| black_box(survey(spans))).1;
+    for spans in read.partitions {
+        surveyed += timed(|| black_box(survey(&spans))).1;
         let (tables, seconds) = timed(|| reconstruct(spans, &policy));
         reconstructed += seconds;
         let (outcome, seconds) = timed(|| writer.write(&tables));
