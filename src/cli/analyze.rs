@@ -7,7 +7,7 @@ use super::input::{Inputs, Rules, one_of};
 use super::manifest::Manifest;
 use super::output::{self, Fatal};
 use super::run;
-use crate::distributions::Summary;
+use crate::distributions::Overview;
 use crate::tables::folder::FolderWriter;
 use crate::tables::format::Format;
 
@@ -42,13 +42,13 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     args.inputs.refuse_folder("analyze")?;
     let policy = args.rules.policy()?;
     let mut folder: Option<FolderWriter> = None;
-    let mut summary = Summary::default();
+    let mut overview = Overview::default();
     let run = run::run(&args.inputs, &policy, |tables| {
         // The folder is made once there is something to write: not for a file that is missing.
         if folder.is_none() {
             folder = Some(FolderWriter::create(&args.out, args.format)?);
         }
-        summary.add(&tables);
+        overview.add(&tables);
         folder.as_mut().map_or(Ok(()), |folder| folder.write(&tables)).map_err(Fatal::from)
     })?;
     let mut folder = match folder {
@@ -56,7 +56,7 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
         None => FolderWriter::create(&args.out, args.format)?,
     };
     folder.append(&run.ingested.problems, &run.ingested.problem_strings)?;
-    let manifest = Manifest::new(&args.inputs.paths, &run, &summary);
+    let manifest = Manifest::new(&args.inputs.paths, &run, &overview);
     folder.finish(&manifest)?;
     if !args.inputs.quiet {
         output::note(&format!(
