@@ -37,6 +37,35 @@ impl PartialOrd for TraceId {
     }
 }
 
+impl TraceId {
+    /// Its 32 hexadecimal digits.
+    pub fn hex(self) -> [u8; 32] {
+        let mut digits = [0; 32];
+        write_hex(&self.0.to_be_bytes(), &mut digits);
+        digits
+    }
+}
+
+impl SpanId {
+    /// Its 16 hexadecimal digits.
+    pub fn hex(self) -> [u8; 16] {
+        let mut digits = [0; 16];
+        write_hex(&self.0.to_be_bytes(), &mut digits);
+        digits
+    }
+}
+
+/// Two digits a byte.
+fn write_hex(bytes: &[u8], digits: &mut [u8]) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    for (pair, byte) in digits.chunks_exact_mut(2).zip(bytes) {
+        pair.copy_from_slice(&[
+            DIGITS[usize::from(byte >> 4)],
+            DIGITS[usize::from(byte & 0xf)],
+        ]);
+    }
+}
+
 impl fmt::Display for TraceId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:032x}", self.0)
@@ -52,6 +81,13 @@ impl fmt::Display for SpanId {
 /// A string of an [`Interner`]. Compare for equality only: numbers depend on the order of input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Sym(u32);
+
+impl Sym {
+    /// Where it is among the strings of its interner.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// The strings of one partition, each kept once.
 #[derive(Clone, Debug, Default)]
@@ -75,7 +111,7 @@ impl Interner {
 
     /// The string behind `sym`; empty for a number of another interner.
     pub fn get(&self, sym: Sym) -> &str {
-        self.strings.get(sym.0 as usize).map_or("", |text| text)
+        self.strings.get(sym.index()).map_or("", |text| text)
     }
 }
 

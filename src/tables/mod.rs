@@ -2,15 +2,20 @@
 //! sentence. Writers, readers, `dwindle schema` and the reports derive from it.
 
 mod cell;
+mod chunk;
+mod encoding;
+mod gathered;
 pub mod folder;
 pub mod foreign;
 pub mod format;
 mod pages;
+mod parquet_file;
 mod rows;
 mod schema;
 mod thrift;
 
 pub use cell::Cell;
+pub use gathered::Gathered;
 pub use rows::{
     AttemptKind, AttemptRow, Blame, BlindSpot, BlindSpots, Category, Certainty, DeadlineSource,
     Evidence, FindingCode, FindingRow, Funding, HopRow, ProblemRow, RequestRow, SegmentRow,
