@@ -55,14 +55,17 @@ impl SpanId {
     }
 }
 
-/// Two digits a byte.
+/// Two digits a byte, four bytes at once.
 fn write_hex(bytes: &[u8], digits: &mut [u8]) {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    for (pair, byte) in digits.chunks_exact_mut(2).zip(bytes) {
-        pair.copy_from_slice(&[
-            DIGITS[usize::from(byte >> 4)],
-            DIGITS[usize::from(byte & 0xf)],
-        ]);
+    for (digits, bytes) in digits.as_chunks_mut().0.iter_mut().zip(bytes.as_chunks().0) {
+        // Each half byte to a byte of its own, then those beyond nine to the letters.
+        let mut spread = u64::from(u32::from_be_bytes(*bytes));
+        spread = (spread | spread << 16) & 0x0000_ffff_0000_ffff;
+        spread = (spread | spread << 8) & 0x00ff_00ff_00ff_00ff;
+        spread = (spread | spread << 4) & 0x0f0f_0f0f_0f0f_0f0f;
+        let letters = ((spread + 0x0606_0606_0606_0606) >> 4) & 0x0101_0101_0101_0101;
+        let text = spread + 0x3030_3030_3030_3030 + letters * u64::from(b'a' - b'0' - 10);
+        *digits = text.to_be_bytes();
     }
 }
 

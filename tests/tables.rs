@@ -19,9 +19,9 @@ const ROWS: u64 = (2 << 17) + 777;
 /// Row `number` of the made-up table: its values run, repeat, jump between extremes and are absent.
 fn attempt(number: u64, strings: &mut Interner) -> AttemptRow {
     let noise = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (number >> 7);
-    let pick = |of: u64| noise % of == 0;
+    let pick = |of: u64| noise.is_multiple_of(of);
     let nanos = |value: u64| Nanos::from_nanos(value.cast_signed());
-    let extreme = if number % 2 == 0 { i64::MIN } else { i64::MAX };
+    let extreme = if number.is_multiple_of(2) { i64::MIN } else { i64::MAX };
     let kinds = AttemptKind::ALL;
     AttemptRow {
         trace_id: TraceId(u128::from(number / 9) << 3),
@@ -29,9 +29,9 @@ fn attempt(number: u64, strings: &mut Interner) -> AttemptRow {
         root_span_id: SpanId(number / 4),
         call_id: SpanId(noise),
         span_id: SpanId(u64::MAX - number),
-        ordinal: if number % 3 == 0 { i32::MIN } else { i32::MAX },
+        ordinal: if number.is_multiple_of(3) { i32::MIN } else { i32::MAX },
         ordinal_key: None,
-        attempts: (number / 50_000) as i32,
+        attempts: i32::try_from(number / 50_000).unwrap(),
         kind: kinds[(noise % 4) as usize],
         caller_service: (!pick(3)).then(|| strings.intern(&format!("service {}", noise % 300))),
         callee_service: pick(1 << 14).then(|| strings.intern("seldom")),

@@ -49,7 +49,10 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
             folder = Some(FolderWriter::create(&args.out, args.format)?);
         }
         overview.add(&tables);
-        folder.as_mut().map_or(Ok(()), |folder| folder.write(std::slice::from_ref(&tables))).map_err(Fatal::from)
+        folder
+            .as_mut()
+            .map_or(Ok(()), |folder| folder.write(std::slice::from_ref(&tables)))
+            .map_err(Fatal::from)
     })?;
     let mut folder = match folder {
         Some(folder) => folder,

@@ -61,13 +61,7 @@ macro_rules! primitive_cell {
     };
 }
 
-primitive_cell!(
-    Nanos,
-    Int64,
-    Nanos::as_nanos,
-    Nanos::from_nanos,
-    as_primitive_opt::<Int64Type>
-);
+primitive_cell!(Nanos, Int64, Nanos::as_nanos, Nanos::from_nanos, as_primitive_opt::<Int64Type>);
 primitive_cell!(
     UnixNanos,
     Int64,
@@ -96,13 +90,7 @@ primitive_cell!(
     std::convert::identity,
     as_primitive_opt::<Float64Type>
 );
-primitive_cell!(
-    bool,
-    Boolean,
-    std::convert::identity,
-    std::convert::identity,
-    as_boolean_opt
-);
+primitive_cell!(bool, Boolean, std::convert::identity, std::convert::identity, as_boolean_opt);
 
 /// Cells that are text: in what shape they are gathered, and how to read one.
 trait TextCell: Sized {

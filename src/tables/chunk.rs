@@ -7,7 +7,7 @@ use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::column::page::{CompressedPage, Page, PageWriter};
 use parquet::column::writer::ColumnCloseResult;
 use parquet::errors::ParquetError;
-use parquet::file::metadata::ColumnChunkMetaData;
+use parquet::file::metadata::{ColumnChunkMetaData, ColumnChunkMetaDataBuilder};
 use parquet::file::statistics::Statistics;
 use parquet::file::writer::{SerializedPageWriter, TrackedWrite};
 use parquet::schema::types::ColumnDescPtr;
@@ -72,15 +72,6 @@ struct Dictionary {
 #[derive(Default)]
 pub(super) struct Renumbering(Vec<Option<u32>>);
 
-impl Renumbering {
-    fn place(&mut self, number: usize) -> Option<&mut Option<u32>> {
-        if self.0.len() <= number {
-            self.0.resize(number + 1, None);
-        }
-        self.0.get_mut(number)
-    }
-}
-
 impl Dictionary {
     /// Adds a text and tells its number.
     fn push(&mut self, text: &[u8]) -> Result<u32, ParquetError> {
@@ -90,11 +81,14 @@ impl Dictionary {
     }
 
     /// The numbers of values as a data page holds them.
-    fn encode(self, numbers: &[u32]) -> Result<Body, ParquetError> {
+    fn encode(self, numbers: &[u32]) -> Body {
+        if numbers.is_empty() {
+            return Body::plain(Vec::new());
+        }
         let width = bit_width(u64::from(self.len.saturating_sub(1)));
         let mut bytes = vec![u8::try_from(width).unwrap_or(u8::MAX)];
         write_runs(numbers, width, &mut bytes);
-        Ok(Body { bytes, encoding: Encoding::RLE_DICTIONARY, dictionary: Some(self) })
+        Body { bytes, encoding: Encoding::RLE_DICTIONARY, dictionary: Some(self) }
     }
 }
 
@@ -106,16 +100,29 @@ impl Texts {
         known: &mut Renumbering,
         text: impl FnOnce() -> &'t str,
     ) -> Result<(), ParquetError> {
-        let known = known.place(number);
-        let value = match known.as_deref().copied().flatten() {
-            Some(value) => value,
-            None => self.number(text())?,
+        let value = match known.0.get(number) {
+            Some(&Some(value)) => value,
+            _ => self.learn(number, known, text())?,
         };
-        if let Some(known) = known {
-            *known = Some(value);
-        }
         self.values.push(value);
         Ok(())
+    }
+
+    #[cold]
+    fn learn(
+        &mut self,
+        number: usize,
+        known: &mut Renumbering,
+        text: &str,
+    ) -> Result<u32, ParquetError> {
+        let value = self.number(text)?;
+        if known.0.len() <= number {
+            known.0.resize(number + 1, None);
+        }
+        if let Some(known) = known.0.get_mut(number) {
+            *known = Some(value);
+        }
+        Ok(value)
     }
 
     fn number(&mut self, text: &str) -> Result<u32, ParquetError> {
@@ -163,11 +170,13 @@ impl PendingColumn {
             (Pending::SpanId(all), Values::SpanId(more)) => all.extend_from_slice(more),
             (Pending::BlindSpots(all), Values::BlindSpots(more)) => all.extend_from_slice(more),
             (Pending::Text(all), Values::Name(more)) => {
+                all.values.reserve(more.len());
                 for &name in more {
                     all.push(name.index(), known, || strings.get(name))?;
                 }
             }
             (Pending::Text(all), Values::Word(more, text)) => {
+                all.values.reserve(more.len());
                 for &word in more {
                     all.push(word as usize, known, || text(word))?;
                 }
@@ -177,8 +186,12 @@ impl PendingColumn {
         Ok(())
     }
 
-    /// The chunk of the cells so far, of which none is left.
-    pub(super) fn encode(&mut self, zstd: &mut Compressor<'_>) -> Result<Chunk, ParquetError> {
+    /// The chunk of the cells so far, of which none is left. `zstd` is made where there is none yet,
+    /// and kept from chunk to chunk.
+    pub(super) fn encode(
+        &mut self,
+        zstd: &mut Option<Compressor<'static>>,
+    ) -> Result<Chunk, ParquetError> {
         let rows = std::mem::take(&mut self.rows);
         let present = std::mem::take(&mut self.present);
         let nulls = present.iter().fold(0, |nulls, &present| nulls + u64::from(!present));
@@ -194,73 +207,103 @@ impl PendingColumn {
             }
             rows
         };
-        let body = values.encode()?;
-        page.extend_from_slice(&body.bytes);
-
-        let mut pages = Pages { sink: TrackedWrite::new(Vec::new()), zstd, uncompressed: 0 };
-        let mut encodings = vec![Encoding::RLE, body.encoding];
-        let mut data_at = 0;
-        if let Some(dictionary) = body.dictionary {
-            encodings.push(Encoding::PLAIN);
-            let num_values = dictionary.len;
-            data_at = pages.write(&dictionary.bytes, |buf| Page::DictionaryPage {
-                buf,
-                num_values,
-                encoding: Encoding::PLAIN,
-                is_sorted: false,
-            })?;
-        }
-        let num_values = u32::try_from(levels).map_err(too_much)?;
-        let len = pages.write(&page, |buf| Page::DataPage {
-            buf,
-            num_values,
-            encoding: body.encoding,
-            def_level_encoding: Encoding::RLE,
-            rep_level_encoding: Encoding::RLE,
-            statistics: None,
-        })?;
-        let metadata = ColumnChunkMetaData::builder(self.description.clone())
-            .set_compression(Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL)?))
-            .set_encodings(encodings)
-            .set_num_values(i64::from(num_values))
-            .set_total_uncompressed_size(i64::try_from(pages.uncompressed).map_err(too_much)?)
-            .set_total_compressed_size(i64::try_from(len).map_err(too_much)?)
-            .set_dictionary_page_offset((data_at > 0).then_some(0))
-            .set_data_page_offset(i64::try_from(data_at).map_err(too_much)?)
-            .set_statistics(statistics)
-            .build()?;
+        let levels = u32::try_from(levels).map_err(too_much)?;
+        let (bytes, metadata) =
+            write_pages(&self.description, page, levels, values.encode()?, zstd)?;
         let close = ColumnCloseResult {
-            bytes_written: len as u64,
+            bytes_written: bytes.len() as u64,
             rows_written: rows as u64,
-            metadata,
+            metadata: metadata.set_statistics(statistics).build()?,
             bloom_filter: None,
             column_index: None,
             offset_index: None,
         };
-        Ok(Chunk { bytes: Bytes::from(pages.sink.into_inner()?), close })
+        Ok(Chunk { bytes: Bytes::from(bytes), close })
     }
 }
 
+/// Writes a chunk's pages, `page` being what comes before the values, and what the file's end says
+/// of them.
+fn write_pages(
+    description: &ColumnDescPtr,
+    mut page: Vec<u8>,
+    num_values: u32,
+    body: Body,
+    zstd: &mut Option<Compressor<'static>>,
+) -> Result<(Vec<u8>, ColumnChunkMetaDataBuilder), ParquetError> {
+    page.extend_from_slice(&body.bytes);
+    let zstd = if body.is_mostly_text() { Some(compressor(zstd)?) } else { None };
+    let compression = match zstd {
+        Some(_) => Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL)?),
+        None => Compression::UNCOMPRESSED,
+    };
+    let mut pages = Pages { sink: TrackedWrite::new(Vec::new()), zstd, uncompressed: 0 };
+    let mut encodings = vec![Encoding::RLE, body.encoding];
+    let mut data_at = 0;
+    if let Some(dictionary) = body.dictionary {
+        encodings.push(Encoding::PLAIN);
+        let num_values = dictionary.len;
+        data_at = pages.write(dictionary.bytes, |buf| Page::DictionaryPage {
+            buf,
+            num_values,
+            encoding: Encoding::PLAIN,
+            is_sorted: false,
+        })?;
+    }
+    let len = pages.write(page, |buf| Page::DataPage {
+        buf,
+        num_values,
+        encoding: body.encoding,
+        def_level_encoding: Encoding::RLE,
+        rep_level_encoding: Encoding::RLE,
+        statistics: None,
+    })?;
+    let metadata = ColumnChunkMetaData::builder(description.clone())
+        .set_compression(compression)
+        .set_encodings(encodings)
+        .set_num_values(i64::from(num_values))
+        .set_total_uncompressed_size(i64::try_from(pages.uncompressed).map_err(too_much)?)
+        .set_total_compressed_size(i64::try_from(len).map_err(too_much)?)
+        .set_dictionary_page_offset((data_at > 0).then_some(0))
+        .set_data_page_offset(i64::try_from(data_at).map_err(too_much)?);
+    Ok((pages.sink.into_inner()?, metadata))
+}
+
 /// The pages of one chunk.
-struct Pages<'z, 'c> {
+struct Pages<'z> {
     sink: TrackedWrite<Vec<u8>>,
-    zstd: &'z mut Compressor<'c>,
+    /// `None` where the pages are not compressed.
+    zstd: Option<&'z mut Compressor<'static>>,
     uncompressed: usize,
 }
 
-impl Pages<'_, '_> {
+impl Pages<'_> {
     /// Writes a page of these bytes and tells the length of all pages so far.
     fn write(
         &mut self,
-        bytes: &[u8],
+        bytes: Vec<u8>,
         page: impl FnOnce(Bytes) -> Page,
     ) -> Result<usize, ParquetError> {
-        let page = page(Bytes::from(self.zstd.compress(bytes)?));
-        let page = CompressedPage::new(page, bytes.len());
+        let len = bytes.len();
+        let bytes = match &mut self.zstd {
+            Some(zstd) => zstd.compress(&bytes)?,
+            None => bytes,
+        };
+        let page = CompressedPage::new(page(Bytes::from(bytes)), len);
         let written = SerializedPageWriter::new(&mut self.sink).write_page(page)?;
         self.uncompressed += written.uncompressed_size;
         Ok(self.sink.bytes_written())
     }
+}
+
+/// The one that is kept, or a new one.
+fn compressor<'a>(
+    kept: &'a mut Option<Compressor<'static>>,
+) -> Result<&'a mut Compressor<'static>, ParquetError> {
+    Ok(match kept {
+        Some(zstd) => zstd,
+        None => kept.insert(Compressor::new(ZSTD_LEVEL)?),
+    })
 }
 
 /// The values of a chunk as its pages hold them.
@@ -271,6 +314,14 @@ struct Body {
 }
 
 impl Body {
+    /// Whether compression pays: packed numbers would lose a twentieth of their bytes by it.
+    fn is_mostly_text(&self) -> bool {
+        match &self.dictionary {
+            Some(dictionary) => self.bytes.len() < dictionary.bytes.len(),
+            None => self.encoding == Encoding::PLAIN,
+        }
+    }
+
     fn plain(bytes: Vec<u8>) -> Self {
         Self { bytes, encoding: Encoding::PLAIN, dictionary: None }
     }
@@ -305,14 +356,14 @@ impl Pending {
             }
             Self::TraceId(ids) => encode_ids(&ids, TraceId::hex),
             Self::SpanId(ids) => encode_ids(&ids, SpanId::hex),
-            Self::Text(texts) => texts.dictionary.encode(&texts.values),
+            Self::Text(texts) => Ok(texts.dictionary.encode(&texts.values)),
             Self::BlindSpots(sets) => {
                 let mut dictionary = Dictionary::default();
                 for spot in BlindSpot::ALL {
                     dictionary.push(spot.name().as_bytes())?;
                 }
                 let spots = sets.iter().flat_map(|set| set.iter());
-                dictionary.encode(&spots.map(|spot| spot as u32).collect::<Vec<_>>())
+                Ok(dictionary.encode(&spots.map(|spot| spot as u32).collect::<Vec<_>>()))
             }
         }
     }
@@ -323,26 +374,36 @@ impl Pending {
         let nulls = Some(nulls);
         match self {
             Self::Int64(values) => {
-                let (min, max) = (values.iter().min().copied(), values.iter().max().copied());
+                let (min, max) = bounds(values).unzip();
                 Statistics::int64(min, max, None, nulls, false)
             }
             Self::Int32(values) => {
-                let (min, max) = (values.iter().min().copied(), values.iter().max().copied());
+                let (min, max) = bounds(values).unzip();
                 Statistics::int32(min, max, None, nulls, false)
             }
             Self::Float64(_) => Statistics::double(None, None, None, nulls, false),
             Self::Boolean(_) => Statistics::boolean(None, None, None, nulls, false),
+            Self::BlindSpots(sets) => {
+                // An empty list counts as a null among its items.
+                let empty = sets.iter().filter(|set| set.iter().next().is_none());
+                Statistics::byte_array(None, None, None, Some(empty.count() as u64), false)
+            }
             _ => Statistics::byte_array(None, None, None, nulls, false),
         }
     }
+}
+
+/// The least and the greatest.
+fn bounds<T: Copy + Ord>(values: &[T]) -> Option<(T, T)> {
+    let (&first, rest) = values.split_first()?;
+    Some(rest.iter().fold((first, first), |(min, max), &value| (min.min(value), max.max(value))))
 }
 
 /// Whole numbers by their differences: times lie close to one another, and most zeros vanish.
 fn encode_whole<T: Whole>(values: &[T]) -> Body {
     let mut bytes = Vec::new();
     write_differences(values, &mut bytes);
-    let encoding =
-        if values.is_empty() { Encoding::PLAIN } else { Encoding::DELTA_BINARY_PACKED };
+    let encoding = if values.is_empty() { Encoding::PLAIN } else { Encoding::DELTA_BINARY_PACKED };
     Body { bytes, encoding, dictionary: None }
 }
 
@@ -365,7 +426,7 @@ fn encode_ids<T: Copy + PartialEq, const LEN: usize>(
             numbers.resize(numbers.len() + run.len(), number);
         }
     }
-    dictionary.encode(&numbers)
+    Ok(dictionary.encode(&numbers))
 }
 
 /// Appends a text as plain pages hold it.

@@ -42,8 +42,17 @@ fn write_packed_groups<T: Copy + Into<u32>>(values: &[T], width: u32, out: &mut 
         let groups = values.len().div_ceil(GROUP);
         write_varint((groups as u64) << 1 | 1, out);
         let padding = groups * GROUP - values.len();
-        let values = values.iter().map(|&value| u64::from(value.into()));
-        write_packed(values.chain(std::iter::repeat_n(0, padding)), width, out);
+        if width > 8 {
+            let values = values.iter().map(|&value| u64::from(value.into()));
+            write_packed(values.chain(std::iter::repeat_n(0, padding)), width, out);
+            return;
+        }
+        // A group fills one word at most.
+        for group in values.chunks(GROUP) {
+            let pack = |word, &value: &T| word << width | u64::from(value.into());
+            let bytes = group.iter().rev().fold(0_u64, pack).to_le_bytes();
+            out.extend_from_slice(bytes.get(..width as usize).unwrap_or_default());
+        }
     }
 }
 
@@ -119,15 +128,14 @@ pub(super) fn write_differences<T: Whole>(values: &[T], out: &mut Vec<u8>) {
         let differences = differences.get(..afters.len()).unwrap_or_default();
         let least = differences.iter().copied().min().unwrap_or(first);
         write_signed(least.number(), out);
-        let mut widths_at = out.len();
+        let widths_at = out.len();
         out.extend_from_slice(&[0; BLOCK / MINIBLOCK]);
-        for miniblock in differences.chunks(MINIBLOCK) {
+        for (width_at, miniblock) in (widths_at..).zip(differences.chunks(MINIBLOCK)) {
             let above = |difference: &T| difference.less(least).bits();
             let width = bit_width(miniblock.iter().fold(0, |all, value| all | above(value)));
-            if let (Some(place), Ok(width)) = (out.get_mut(widths_at), u8::try_from(width)) {
+            if let (Some(place), Ok(width)) = (out.get_mut(width_at), u8::try_from(width)) {
                 *place = width;
             }
-            widths_at += 1;
             let padding = std::iter::repeat_n(0, MINIBLOCK - miniblock.len());
             write_packed(miniblock.iter().map(above).chain(padding), width, out);
         }

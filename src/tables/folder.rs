@@ -217,15 +217,15 @@ impl FolderWriter {
                 }
                 TableFile::Text(writer) => parts
                     .iter()
-                    .try_for_each(|part| writer.write(&table.table.batch(&part.piece.columns, part.strings)?))
+                    .try_for_each(|part| {
+                        writer.write(&table.table.batch(&part.piece.columns, part.strings)?)
+                    })
                     .map_err(failed(partial))?,
             }
         }
         let chunks: Vec<Vec<Chunk>> = tasks
             .into_par_iter()
-            .map_init(|| None, |zstd, (task, partial)| {
-                task.run(zstd).map_err(failed(partial))
-            })
+            .map_init(|| None, |zstd, (task, partial)| task.run(zstd).map_err(failed(partial)))
             .collect::<Result<_, _>>()?;
         let mut chunks = chunks.into_iter();
         for table in &mut self.tables {

@@ -101,7 +101,9 @@ impl TextWriter {
                     writer.write_all(b"\n")?;
                 }
                 Self::Csv(writer) => {
-                    writer.write_record(batch.columns().iter().map(|column| text_cell(column, row)))?;
+                    writer.write_record(
+                        batch.columns().iter().map(|column| text_cell(column, row)),
+                    )?;
                 }
             }
         }

@@ -66,7 +66,9 @@ impl Gathered {
         let mut kept = Vec::with_capacity(cells.len());
         for cell in cells {
             present.push(cell.is_some());
-            kept.extend(cell.as_ref().map(&value));
+            if let Some(cell) = cell {
+                kept.push(value(cell));
+            }
         }
         Self { present: Some(present), values: values(kept) }
     }
@@ -74,10 +76,10 @@ impl Gathered {
     /// The same as an Arrow array.
     pub(super) fn to_arrow(&self, strings: &Interner) -> ArrayRef {
         match &self.values {
-            Values::Int64(values) => Arc::new(Int64Array::from_iter(self.cells(values))),
-            Values::Int32(values) => Arc::new(Int32Array::from_iter(self.cells(values))),
-            Values::Float64(values) => Arc::new(Float64Array::from_iter(self.cells(values))),
-            Values::Boolean(values) => Arc::new(BooleanArray::from_iter(self.cells(values))),
+            Values::Int64(values) => Arc::new(self.cells(values).collect::<Int64Array>()),
+            Values::Int32(values) => Arc::new(self.cells(values).collect::<Int32Array>()),
+            Values::Float64(values) => Arc::new(self.cells(values).collect::<Float64Array>()),
+            Values::Boolean(values) => Arc::new(self.cells(values).collect::<BooleanArray>()),
             Values::TraceId(ids) => self.texts(ids, |id| id.to_string()),
             Values::SpanId(ids) => self.texts(ids, |id| id.to_string()),
             Values::Name(names) => self.texts(names, |name| strings.get(name)),

@@ -4,10 +4,10 @@
 mod cell;
 mod chunk;
 mod encoding;
-mod gathered;
 pub mod folder;
 pub mod foreign;
 pub mod format;
+mod gathered;
 mod pages;
 mod parquet_file;
 mod rows;

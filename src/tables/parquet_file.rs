@@ -11,7 +11,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use zstd::bulk::Compressor;
 
-use super::chunk::{Chunk, PendingColumn, Renumbering, ZSTD_LEVEL};
+use super::chunk::{Chunk, PendingColumn, Renumbering};
 use super::gathered::Piece;
 use super::schema::{SCHEMA_VERSION, Table};
 use crate::span::Interner;
@@ -74,8 +74,7 @@ impl ParquetFile {
         &mut self,
         chunks: &mut impl Iterator<Item = Vec<Chunk>>,
     ) -> Result<(), ParquetError> {
-        let mut columns: Vec<_> =
-            chunks.take(self.columns.len()).map(Vec::into_iter).collect();
+        let mut columns: Vec<_> = chunks.take(self.columns.len()).map(Vec::into_iter).collect();
         let row_groups = columns.first().map_or(0, ExactSizeIterator::len);
         for _ in 0..row_groups {
             let mut row_group = self.writer.next_row_group()?;
@@ -94,15 +93,11 @@ impl ParquetFile {
 }
 
 impl ColumnTask<'_> {
-    /// Takes in the cells and encodes what fills a row group. `zstd` is kept from task to task.
+    /// Takes in the cells and encodes what fills a row group.
     pub(super) fn run(
         self,
         zstd: &mut Option<Compressor<'static>>,
     ) -> Result<Vec<Chunk>, ParquetError> {
-        let zstd = match zstd {
-            Some(zstd) => zstd,
-            None => zstd.insert(Compressor::new(ZSTD_LEVEL)?),
-        };
         let mut chunks = Vec::new();
         for of_partition in self.parts.chunk_by(|a, b| std::ptr::eq(a.strings, b.strings)) {
             let mut known = Renumbering::default();
