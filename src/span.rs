@@ -39,6 +39,38 @@ impl PartialOrd for TraceId {
     }
 }
 
+impl TraceId {
+    /// Its 32 hexadecimal digits.
+    pub fn hex(self) -> [u8; 32] {
+        let mut digits = [0; 32];
+        write_hex(&self.0.to_be_bytes(), &mut digits);
+        digits
+    }
+}
+
+impl SpanId {
+    /// Its 16 hexadecimal digits.
+    pub fn hex(self) -> [u8; 16] {
+        let mut digits = [0; 16];
+        write_hex(&self.0.to_be_bytes(), &mut digits);
+        digits
+    }
+}
+
+/// Two digits a byte, four bytes at once.
+fn write_hex(bytes: &[u8], digits: &mut [u8]) {
+    for (digits, bytes) in digits.as_chunks_mut().0.iter_mut().zip(bytes.as_chunks().0) {
+        // Each half byte to a byte of its own, then those beyond nine to the letters.
+        let mut spread = u64::from(u32::from_be_bytes(*bytes));
+        spread = (spread | spread << 16) & 0x0000_ffff_0000_ffff;
+        spread = (spread | spread << 8) & 0x00ff_00ff_00ff_00ff;
+        spread = (spread | spread << 4) & 0x0f0f_0f0f_0f0f_0f0f;
+        let letters = ((spread + 0x0606_0606_0606_0606) >> 4) & 0x0101_0101_0101_0101;
+        let text = spread + 0x3030_3030_3030_3030 + letters * u64::from(b'a' - b'0' - 10);
+        *digits = text.to_be_bytes();
+    }
+}
+
 impl fmt::Display for TraceId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:032x}", self.0)
@@ -104,7 +136,7 @@ impl Interner {
         if let Some(sym) = self.find(text) {
             return sym;
         }
-        let sym = Sym::of_place(self.len());
+        let sym = Sym::of_index(self.len());
         let text: Arc<str> = text.into();
         self.text_bytes += text.len();
         self.strings.push(Arc::clone(&text));
@@ -114,7 +146,7 @@ impl Interner {
 
     /// The string behind `sym`; empty for a number of another interner.
     pub fn get(&self, sym: Sym) -> &str {
-        match (sym.place().checked_sub(self.base_len()), &self.base) {
+        match (sym.index().checked_sub(self.base_len()), &self.base) {
             (Some(place), _) => self.strings.get(place).map_or("", |text| text),
             (None, Some(base)) => base.get(sym),
             (None, None) => "",
@@ -131,22 +163,22 @@ impl Interner {
 
 impl Sym {
     /// The number of the string at a place: from 1, so that none needs no room of its own.
-    fn of_place(place: usize) -> Self {
+    fn of_index(index: usize) -> Self {
         // More than 2^32 distinct strings do not fit in memory before they overflow this.
         Self(
-            u32::try_from(place)
-                .map_or(NonZeroU32::MAX, |place| NonZeroU32::MIN.saturating_add(place)),
+            u32::try_from(index)
+                .map_or(NonZeroU32::MAX, |index| NonZeroU32::MIN.saturating_add(index)),
         )
     }
 
-    /// Where its string is.
-    const fn place(self) -> usize {
+    /// Where its string is among those of its interner.
+    pub(crate) const fn index(self) -> usize {
         self.0.get() as usize - 1
     }
 
     /// It, by the numbers of another interner, as [`Interner::extend_by`] gives them.
     pub(crate) fn renumbered(self, numbers: &[Self]) -> Self {
-        numbers.get(self.place()).copied().unwrap_or(self)
+        numbers.get(self.index()).copied().unwrap_or(self)
     }
 }
 

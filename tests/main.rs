@@ -21,3 +21,4 @@ mod scale;
 mod shop;
 mod stats;
 mod support;
+mod tables;

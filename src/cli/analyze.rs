@@ -8,7 +8,7 @@ use super::manifest::Manifest;
 use super::memory::MemoryFlag;
 use super::output::{self, Fatal};
 use super::run;
-use crate::distributions::Summary;
+use crate::distributions::Overview;
 use crate::tables::folder::FolderWriter;
 use crate::tables::format::Format;
 
@@ -46,24 +46,21 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     args.inputs.refuse_folder("analyze")?;
     let policy = args.rules.policy()?;
     let mut folder: Option<FolderWriter> = None;
-    let mut summary = Summary::default();
+    let mut overview = Overview::default();
     let run = run::run(&args.inputs, &policy, &args.memory, |group| {
         // The folder is made once there is something to write: not for a file that is missing.
         if folder.is_none() {
             folder = Some(FolderWriter::create(&args.out, args.format)?);
         }
-        for tables in &group {
-            summary.add(tables);
-            folder.as_mut().map_or(Ok(()), |folder| folder.write(tables))?;
-        }
-        Ok(())
+        group.iter().for_each(|tables| overview.add(tables));
+        folder.as_mut().map_or(Ok(()), |folder| folder.write(&group)).map_err(Fatal::from)
     })?;
     let mut folder = match folder {
         Some(folder) => folder,
         None => FolderWriter::create(&args.out, args.format)?,
     };
     folder.append(&run.ingested.problems, &run.ingested.problem_strings)?;
-    let manifest = Manifest::new(&args.inputs.paths, &run, &summary);
+    let manifest = Manifest::new(&args.inputs.paths, &run, &overview);
     folder.finish(&manifest)?;
     if !args.inputs.quiet {
         output::note(&format!(

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::run::Run;
-use crate::distributions::Summary;
+use crate::distributions::{Name, Overview};
 use crate::report::{Problem, RunFacts};
 use crate::tables::SCHEMA_VERSION;
 use crate::units::UnixNanos;
@@ -90,13 +90,13 @@ pub(super) struct Coverage {
 
 impl Manifest {
     /// The manifest of a run.
-    pub(super) fn new(inputs: &[String], run: &Run, summary: &Summary) -> Self {
-        let (files, facts, coverage) = (&run.ingested.files, &run.facts, &summary.coverage);
-        let edge =
-            |((caller, callee), &calls): (
-                &(crate::distributions::Name, crate::distributions::Name),
-                &u64,
-            )| Edge { caller: caller.to_string(), callee: callee.to_string(), calls };
+    pub(super) fn new(inputs: &[String], run: &Run, overview: &Overview) -> Self {
+        let (files, facts, coverage) = (&run.ingested.files, &run.facts, &overview.coverage);
+        let edge = |((caller, callee), &calls): (&(Name, Name), &u64)| Edge {
+            caller: caller.to_string(),
+            callee: callee.to_string(),
+            calls,
+        };
         Self {
             schema_version: SCHEMA_VERSION,
             dwindle_version: VERSION.to_owned(),
@@ -106,14 +106,14 @@ impl Manifest {
             spans_rejected: files.iter().map(|file| file.spans_rejected).sum(),
             files: files.iter().map(File::new).collect(),
             traces: facts.traces,
-            requests: summary.classes.values().map(|class| class.requests).sum(),
+            requests: overview.requests,
             observation_window: facts.window.map(|(start, end)| Window {
                 start_unix_ns: start.as_nanos(),
                 end_unix_ns: end.as_nanos(),
             }),
             topology: Topology {
-                services: summary.services.iter().map(ToString::to_string).collect(),
-                edges: summary.edges.iter().map(edge).collect(),
+                services: overview.services.iter().map(ToString::to_string).collect(),
+                edges: overview.edges.iter().map(edge).collect(),
             },
             coverage: Coverage {
                 hops: coverage.hops,

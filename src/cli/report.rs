@@ -94,5 +94,5 @@ fn from_traces(args: &Args, summary: &mut Summary) -> Result<RunFacts, Fatal> {
     let strings = &run.ingested.problem_strings;
     let problems = run.ingested.problems.iter().map(|row| Problem::from_row(row, strings));
     let problems = problems.collect();
-    Ok(Manifest::new(&args.inputs.paths, &run, summary).run_facts(problems))
+    Ok(Manifest::new(&args.inputs.paths, &run, &summary.overview).run_facts(problems))
 }

@@ -2,9 +2,10 @@
 
 mod class;
 mod merge;
+mod overview;
 mod sample;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
@@ -12,44 +13,23 @@ pub use class::{
     AttemptSummary, Call, ClassSummary, FindingSummary, HopSummary, Measure, Name, Place,
 };
 pub use merge::Merge;
+pub use overview::{Coverage, Overview};
 pub use sample::{Estimate, Sample, Sorted};
 
 use crate::span::{Interner, Outcome, SpanId, Sym, TraceId};
-use crate::tables::{AttemptRow, FindingRow, HopRow, RequestRow, SegmentRow, Tables, Verdict};
+use crate::tables::{AttemptRow, FindingRow, HopRow, RequestRow, SegmentRow, Tables};
 use crate::units::{Nanos, UnixNanos};
 use merge::merged;
 
 merged! {
     /// What all partitions know together.
     pub struct Summary {
+        /// What does not go by class.
+        pub overview: Overview,
         /// By request class.
         pub classes: BTreeMap<Name, ClassSummary>,
-        /// Every service that was seen or named.
-        pub services: BTreeSet<Name>,
-        /// How often each service called another.
-        pub edges: BTreeMap<(Name, Name), u64>,
-        /// What of the evidence was there.
-        pub coverage: Coverage,
         /// First starts and last ends of requests, for those that touch the window's edges.
         pub extents: Extents,
-    }
-}
-
-merged! {
-    /// How much of what a report needs the traces held.
-    pub struct Coverage {
-        /// Hops below the origin.
-        pub hops: u64,
-        /// Those of them that were given time.
-        pub hops_with_grant: u64,
-        /// Calls with a client half.
-        pub calls: u64,
-        /// Those of them whose callee was traced.
-        pub calls_with_callee: u64,
-        /// Attempts.
-        pub attempts: u64,
-        /// Those of them that say what one needs.
-        pub attempts_with_allowance: u64,
     }
 }
 
@@ -74,6 +54,7 @@ impl Merge for Extents {
 impl Summary {
     /// Takes in a partition of whole traces.
     pub fn add(&mut self, tables: &Tables) {
+        self.overview.add(tables);
         let mut names = Names { strings: &tables.strings, known: FxHashMap::default() };
         for row in &tables.requests {
             self.add_request(row, &mut names);
@@ -94,7 +75,6 @@ impl Summary {
 
     fn add_request(&mut self, row: &RequestRow, names: &mut Names<'_>) {
         self.extents.0.push((row.start_unix_ns, last_end(row)));
-        self.services.insert(names.get(row.root_service));
 
         let class = self.class(names.get(row.request_class));
         class.requests += 1;
@@ -134,19 +114,6 @@ impl Summary {
 
     fn add_hop(&mut self, row: &HopRow, names: &mut Names<'_>) {
         let place = names.place(row);
-        let Call { caller, callee, .. } = &place.call;
-        self.services.extend(caller.iter().chain(callee).cloned());
-        if let (Some(caller), Some(callee)) = (caller, callee) {
-            *self.edges.entry((caller.clone(), callee.clone())).or_default() += 1;
-        }
-        if row.verdict != Verdict::Origin {
-            self.coverage.hops += 1;
-            self.coverage.hops_with_grant += u64::from(row.granted_ns.is_some());
-        }
-        self.coverage.calls += u64::from(row.client_span_id.is_some());
-        let paired = row.client_span_id.is_some() && row.server_span_id.is_some();
-        self.coverage.calls_with_callee += u64::from(paired);
-
         let hop = self.class(names.get(row.request_class)).hops.entry(place).or_default();
         hop.hops += 1;
         hop.granted += u64::from(row.granted_ns.is_some());
@@ -158,8 +125,6 @@ impl Summary {
     }
 
     fn add_attempt(&mut self, row: &AttemptRow, names: &mut Names<'_>) {
-        self.coverage.attempts += 1;
-        self.coverage.attempts_with_allowance += u64::from(row.allowance_ns.is_some());
         let call = names.call(row.caller_service, row.callee_service, row.operation);
         let class = self.class(names.get(row.request_class));
         let attempt = class.attempts.entry((call, row.ordinal)).or_default();

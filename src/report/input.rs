@@ -20,17 +20,13 @@ pub(super) fn section(summary: &Summary, facts: &RunFacts, options: &Options) ->
     Section { title: "What this rests on".to_owned(), class: None, blocks }
 }
 
-fn requests(summary: &Summary) -> u64 {
-    summary.classes.values().map(|class| class.requests).sum()
-}
-
 fn workload(summary: &Summary, facts: &RunFacts) -> Table {
-    let requests = requests(summary);
+    let requests = summary.overview.requests;
     let row = |name, label, cell| Row::new("fact", name, vec![cell]).labelled(label);
     let count = |name, label, count| row(name, label, Cell::Count(count));
     let mut rows = vec![
-        count("services", "services", summary.services.len() as u64),
-        count("edges", "edges between services", summary.edges.len() as u64),
+        count("services", "services", summary.overview.services.len() as u64),
+        count("edges", "edges between services", summary.overview.edges.len() as u64),
         count("classes", "request classes", summary.classes.len() as u64),
         count("requests", "requests", requests),
         count("traces", "traces", facts.traces),
@@ -61,11 +57,11 @@ fn workload(summary: &Summary, facts: &RunFacts) -> Table {
 }
 
 fn edges(summary: &Summary, options: &Options) -> Option<Table> {
-    let mut edges: Vec<_> = summary.edges.iter().collect();
+    let mut edges: Vec<_> = summary.overview.edges.iter().collect();
     edges.sort_by(|(key, calls), (other_key, other)| {
         other.cmp(calls).then_with(|| key.cmp(other_key))
     });
-    let requests = requests(summary);
+    let requests = summary.overview.requests;
     let row = |((caller, callee), &calls): (&(_, _), &u64)| {
         let (caller, callee): (&Name, &Name) = (caller, callee);
         let label = format!("{} → {}", words::named(Some(caller)), words::named(Some(callee)));
@@ -92,7 +88,7 @@ fn edges(summary: &Summary, options: &Options) -> Option<Table> {
 
 fn coverage(summary: &Summary, facts: &RunFacts) -> Table {
     let with_deadline = summary.classes.values().map(ClassSummary::with_deadline).sum();
-    let coverage = &summary.coverage;
+    let coverage = &summary.overview.coverage;
     let with_a_word = facts.clients.saturating_sub(facts.wordless_clients);
     let row = |name, label, (part, whole), missing: &str| {
         let missing = Cell::Text(missing.to_owned());
@@ -103,7 +99,7 @@ fn coverage(summary: &Summary, facts: &RunFacts) -> Table {
         row(
             "deadlines",
             "requests with a deadline",
-            (with_deadline, requests(summary)),
+            (with_deadline, summary.overview.requests),
             "nothing is told of what was left",
         ),
         row(
@@ -153,7 +149,7 @@ fn blind_spots(summary: &Summary, facts: &RunFacts) -> Option<Table> {
             *spots.entry(*spot).or_default() += count;
         }
     }
-    let requests = requests(summary);
+    let requests = summary.overview.requests;
     let row = |name: &str, count: u64, meaning: &str| {
         let cells =
             vec![Cell::Count(count), Cell::Share(count, requests), Cell::Text(meaning.to_owned())];

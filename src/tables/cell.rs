@@ -1,15 +1,13 @@
-//! How a field of a row becomes an Arrow column and comes back.
+//! How a field of a row becomes a column of a table and comes back.
 
 use std::sync::Arc;
 
-use arrow_array::builder::{ListBuilder, StringBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type};
-use arrow_array::{
-    Array, ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, StringArray,
-};
+use arrow_array::{Array, ArrayRef, StringArray};
 use arrow_schema::{DataType, Field};
 
+use super::gathered::{Gathered, Values};
 use super::rows::{BlindSpot, BlindSpots};
 use crate::span::{Interner, SpanId, Sym, TraceId};
 use crate::units::{Nanos, UnixNanos};
@@ -20,7 +18,7 @@ pub trait Cell: Sized {
     fn data_type() -> DataType;
 
     /// A column of such cells.
-    fn array<'a>(cells: impl Iterator<Item = &'a Self>, strings: &Interner) -> ArrayRef
+    fn gather<'a>(cells: impl ExactSizeIterator<Item = &'a Self>) -> Gathered
     where
         Self: 'a;
 
@@ -30,14 +28,14 @@ pub trait Cell: Sized {
 
 /// Cells that are numbers of Arrow's own types, with or without nulls.
 macro_rules! primitive_cell {
-    ($ty:ty, $data_type:expr, $array:ty, $to:expr, $from:expr, $as:ident $(::<$arrow:ty>)?) => {
+    ($ty:ty, $shape:ident, $to:expr, $from:expr, $as:ident $(::<$arrow:ty>)?) => {
         impl Cell for $ty {
             fn data_type() -> DataType {
-                $data_type
+                DataType::$shape
             }
 
-            fn array<'a>(cells: impl Iterator<Item = &'a Self>, _: &Interner) -> ArrayRef {
-                Arc::new(cells.map(|cell| Some(($to)(*cell))).collect::<$array>())
+            fn gather<'a>(cells: impl ExactSizeIterator<Item = &'a Self>) -> Gathered {
+                Gathered::required(Values::$shape(cells.map(|cell| ($to)(*cell)).collect()))
             }
 
             fn get(column: &ArrayRef, row: usize, _: &mut Interner) -> Option<Self> {
@@ -48,11 +46,11 @@ macro_rules! primitive_cell {
 
         impl Cell for Option<$ty> {
             fn data_type() -> DataType {
-                $data_type
+                DataType::$shape
             }
 
-            fn array<'a>(cells: impl Iterator<Item = &'a Self>, _: &Interner) -> ArrayRef {
-                Arc::new(cells.map(|cell| cell.map($to)).collect::<$array>())
+            fn gather<'a>(cells: impl ExactSizeIterator<Item = &'a Self>) -> Gathered {
+                Gathered::optional(cells, |cell| ($to)(*cell), Values::$shape)
             }
 
             fn get(column: &ArrayRef, row: usize, _: &mut Interner) -> Option<Self> {
@@ -63,58 +61,42 @@ macro_rules! primitive_cell {
     };
 }
 
-primitive_cell!(
-    Nanos,
-    DataType::Int64,
-    Int64Array,
-    Nanos::as_nanos,
-    Nanos::from_nanos,
-    as_primitive_opt::<Int64Type>
-);
+primitive_cell!(Nanos, Int64, Nanos::as_nanos, Nanos::from_nanos, as_primitive_opt::<Int64Type>);
 primitive_cell!(
     UnixNanos,
-    DataType::Int64,
-    Int64Array,
+    Int64,
     UnixNanos::as_nanos,
     UnixNanos::from_nanos,
     as_primitive_opt::<Int64Type>
 );
 primitive_cell!(
     i64,
-    DataType::Int64,
-    Int64Array,
+    Int64,
     std::convert::identity,
     std::convert::identity,
     as_primitive_opt::<Int64Type>
 );
 primitive_cell!(
     i32,
-    DataType::Int32,
-    Int32Array,
+    Int32,
     std::convert::identity,
     std::convert::identity,
     as_primitive_opt::<Int32Type>
 );
 primitive_cell!(
     f64,
-    DataType::Float64,
-    Float64Array,
+    Float64,
     std::convert::identity,
     std::convert::identity,
     as_primitive_opt::<Float64Type>
 );
-primitive_cell!(
-    bool,
-    DataType::Boolean,
-    BooleanArray,
-    std::convert::identity,
-    std::convert::identity,
-    as_boolean_opt
-);
+primitive_cell!(bool, Boolean, std::convert::identity, std::convert::identity, as_boolean_opt);
 
-/// Cells that are text: how to write one into a builder, and how to read it.
+/// Cells that are text: in what shape they are gathered, and how to read one.
 trait TextCell: Sized {
-    fn write(&self, builder: &mut StringBuilder, strings: &Interner);
+    type Value;
+    const SHAPE: fn(Vec<Self::Value>) -> Values;
+    fn value(&self) -> Self::Value;
     fn read(text: &str, strings: &mut Interner) -> Option<Self>;
 }
 
@@ -125,10 +107,9 @@ macro_rules! text_cell {
                 DataType::Utf8
             }
 
-            fn array<'a>(cells: impl Iterator<Item = &'a Self>, strings: &Interner) -> ArrayRef {
-                let mut builder = StringBuilder::new();
-                cells.for_each(|cell| cell.write(&mut builder, strings));
-                Arc::new(builder.finish())
+            fn gather<'a>(cells: impl ExactSizeIterator<Item = &'a Self>) -> Gathered {
+                let values = cells.map(TextCell::value).collect();
+                Gathered::required(<$ty as TextCell>::SHAPE(values))
             }
 
             fn get(column: &ArrayRef, row: usize, strings: &mut Interner) -> Option<Self> {
@@ -143,15 +124,8 @@ macro_rules! text_cell {
                 DataType::Utf8
             }
 
-            fn array<'a>(cells: impl Iterator<Item = &'a Self>, strings: &Interner) -> ArrayRef {
-                let mut builder = StringBuilder::new();
-                for cell in cells {
-                    match cell {
-                        Some(cell) => cell.write(&mut builder, strings),
-                        None => builder.append_null(),
-                    }
-                }
-                Arc::new(builder.finish())
+            fn gather<'a>(cells: impl ExactSizeIterator<Item = &'a Self>) -> Gathered {
+                Gathered::optional(cells, TextCell::value, <$ty as TextCell>::SHAPE)
             }
 
             fn get(column: &ArrayRef, row: usize, strings: &mut Interner) -> Option<Self> {
@@ -166,8 +140,11 @@ macro_rules! text_cell {
 }
 
 impl TextCell for Sym {
-    fn write(&self, builder: &mut StringBuilder, strings: &Interner) {
-        builder.append_value(strings.get(*self));
+    type Value = Self;
+    const SHAPE: fn(Vec<Self>) -> Values = Values::Name;
+
+    fn value(&self) -> Self {
+        *self
     }
 
     fn read(text: &str, strings: &mut Interner) -> Option<Self> {
@@ -176,8 +153,11 @@ impl TextCell for Sym {
 }
 
 impl TextCell for TraceId {
-    fn write(&self, builder: &mut StringBuilder, _: &Interner) {
-        builder.append_value(self.to_string());
+    type Value = Self;
+    const SHAPE: fn(Vec<Self>) -> Values = Values::TraceId;
+
+    fn value(&self) -> Self {
+        *self
     }
 
     fn read(text: &str, _: &mut Interner) -> Option<Self> {
@@ -186,8 +166,11 @@ impl TextCell for TraceId {
 }
 
 impl TextCell for SpanId {
-    fn write(&self, builder: &mut StringBuilder, _: &Interner) {
-        builder.append_value(self.to_string());
+    type Value = Self;
+    const SHAPE: fn(Vec<Self>) -> Values = Values::SpanId;
+
+    fn value(&self) -> Self {
+        *self
     }
 
     fn read(text: &str, _: &mut Interner) -> Option<Self> {
@@ -203,8 +186,14 @@ text_cell!(SpanId);
 macro_rules! name_cell {
     ($($ty:ty),+ $(,)?) => { $(
         impl TextCell for $ty {
-            fn write(&self, builder: &mut StringBuilder, _: &Interner) {
-                builder.append_value(self.name());
+            type Value = u32;
+            const SHAPE: fn(Vec<u32>) -> Values = |words| {
+                let name = |word| <$ty>::ALL.get(word as usize).map_or("", |word| word.name());
+                Values::Word(words, name)
+            };
+
+            fn value(&self) -> u32 {
+                *self as u32
             }
 
             fn read(text: &str, _: &mut Interner) -> Option<Self> {
@@ -238,13 +227,8 @@ impl Cell for BlindSpots {
         DataType::List(Arc::new(Field::new_list_field(DataType::Utf8, true)))
     }
 
-    fn array<'a>(cells: impl Iterator<Item = &'a Self>, _: &Interner) -> ArrayRef {
-        let mut builder = ListBuilder::new(StringBuilder::new());
-        for cell in cells {
-            cell.iter().for_each(|spot| builder.values().append_value(spot.name()));
-            builder.append(true);
-        }
-        Arc::new(builder.finish())
+    fn gather<'a>(cells: impl ExactSizeIterator<Item = &'a Self>) -> Gathered {
+        Gathered::required(Values::BlindSpots(cells.copied().collect()))
     }
 
     fn get(column: &ArrayRef, row: usize, _: &mut Interner) -> Option<Self> {

@@ -3,17 +3,19 @@
 
 use std::fs::{self, File};
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use arrow_array::RecordBatch;
-use arrow_schema::ArrowError;
-use arrow_select::coalesce::BatchCoalescer;
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::format::{BatchWriter, Format, FormatError, read_batches};
+use super::chunk::Chunk;
+use super::format::{Format, FormatError, TextWriter, read_batches};
+use super::gathered::Piece;
+use super::parquet_file::{ParquetFile, Part, ROW_GROUP_ROWS};
 use super::schema::{ReadError, Row, SCHEMA_VERSION, Table};
-use super::{AttemptRow, FindingRow, HopRow, RequestRow, SegmentRow, TABLES, Tables};
+use super::{RequestRow, TABLES, Tables};
 use crate::span::Interner;
 
 /// The file whose presence says that a folder is whole.
@@ -25,8 +27,9 @@ const UNFINISHED: &str = "manifest.json.partial";
 /// What only our manifests hold.
 const WRITER: &str = "dwindle_version";
 
-/// Rows that are handed to a writer at a time, whatever the partitions.
-const WRITE_ROWS: usize = 1 << 16;
+/// Rows that are gathered at a time: a part of a row group, and not more than caches hold.
+const PIECE_ROWS: usize = 1 << 12;
+const _: () = assert!(ROW_GROUP_ROWS.is_multiple_of(PIECE_ROWS), "no piece is in two row groups");
 
 /// Why a folder could not be written or read.
 #[derive(Debug, thiserror::Error)]
@@ -82,10 +85,25 @@ pub struct FolderWriter {
 }
 
 struct TableWriter {
+    table: Table,
     partial: PathBuf,
     whole: PathBuf,
-    coalescer: BatchCoalescer,
-    writer: BatchWriter,
+    file: TableFile,
+    /// Rows so far.
+    rows: usize,
+}
+
+enum TableFile {
+    Parquet(Box<ParquetFile>),
+    Text(TextWriter),
+}
+
+/// The rows that one partition has for one table.
+struct Source<'a> {
+    table: Table,
+    rows: usize,
+    gather: Box<dyn Fn(Range<usize>) -> Piece + Sync + 'a>,
+    strings: &'a Interner,
 }
 
 impl FolderWriter {
@@ -116,53 +134,44 @@ impl FolderWriter {
         for path in &stale {
             fs::remove_file(path).map_err(at(path))?;
         }
-        let open = |table: &Table| {
+        let open = |&table: &Table| {
             let whole = dir.join(format!("{}.{}", table.name, format.name()));
             let partial = dir.join(format!("{}.{}.partial", table.name, format.name()));
             let file = File::create(&partial).map_err(at(&partial))?;
-            let schema = table.arrow_schema();
-            let writer = BatchWriter::new(file, format, schema.clone())
+            let file = TableFile::new(file, format, table)
                 .map_err(|error| FolderError::Format { path: partial.clone(), error })?;
-            let coalescer = BatchCoalescer::new(schema, WRITE_ROWS);
-            Ok(TableWriter { partial, whole, coalescer, writer })
+            Ok(TableWriter { table, partial, whole, file, rows: 0 })
         };
         let tables = TABLES.iter().map(open).collect::<Result<_, FolderError>>()?;
         Ok(Self { dir: dir.to_owned(), tables })
     }
 
-    /// Appends the rows of one partition; partitions come in the order of trace ids.
+    /// Appends the rows of some partitions, which come in the order of trace ids.
     ///
     /// # Errors
     /// A file cannot be written.
-    pub fn write(&mut self, tables: &Tables) -> Result<(), FolderError> {
-        let strings = &tables.strings;
-        self.append::<RequestRow>(&tables.requests, strings)?;
-        self.append::<HopRow>(&tables.hops, strings)?;
-        self.append::<AttemptRow>(&tables.attempts, strings)?;
-        self.append::<SegmentRow>(&tables.segments, strings)?;
-        self.append::<FindingRow>(&tables.findings, strings)
+    pub fn write(&mut self, group: &[Tables]) -> Result<(), FolderError> {
+        self.take(&group.iter().flat_map(Source::of_partition).collect::<Vec<_>>(), false)
     }
 
     /// Appends rows of one table.
     ///
     /// # Errors
     /// A file cannot be written.
-    pub fn append<R: Row>(&mut self, rows: &[R], strings: &Interner) -> Result<(), FolderError> {
-        let place = TABLES.iter().position(|table| table.name == R::TABLE.name);
-        let Some(writer) = place.and_then(|place| self.tables.get_mut(place)) else {
-            return Ok(());
-        };
-        for rows in rows.chunks(WRITE_ROWS) {
-            writer.push(R::to_batch(rows, strings))?;
-        }
-        Ok(())
+    pub fn append<R: Row + Sync>(
+        &mut self,
+        rows: &[R],
+        strings: &Interner,
+    ) -> Result<(), FolderError> {
+        self.take(&[Source::new(rows, strings)], false)
     }
 
     /// Ends all tables and writes the manifest.
     ///
     /// # Errors
     /// A file cannot be written.
-    pub fn finish(self, manifest: &impl Serialize) -> Result<(), FolderError> {
+    pub fn finish(mut self, manifest: &impl Serialize) -> Result<(), FolderError> {
+        self.take(&[], true)?;
         for table in self.tables {
             table.finish()?;
         }
@@ -175,31 +184,119 @@ impl FolderWriter {
             .and_then(|()| fs::rename(&partial, &whole))
             .map_err(|error| FolderError::Io { path: whole, error })
     }
+
+    /// First all rows are gathered on all cores, then all columns of all tables are written on all
+    /// cores: what is left for one core is to append what is compressed.
+    fn take(&mut self, sources: &[Source<'_>], is_end: bool) -> Result<(), FolderError> {
+        let mut cut = Vec::new();
+        for source in sources {
+            let place = self.tables.iter().position(|it| it.table.name == source.table.name);
+            let Some(table) = place.and_then(|place| self.tables.get_mut(place)) else { continue };
+            cut.extend(cut_rows(table.rows, source.rows).map(|rows| (place, source, rows)));
+            table.rows += source.rows;
+        }
+        let pieces: Vec<_> = cut
+            .into_par_iter()
+            .map(|(place, source, rows)| {
+                (place, Part { piece: (source.gather)(rows), strings: source.strings })
+            })
+            .collect();
+        let mut parts: Vec<Vec<Part<'_>>> = self.tables.iter().map(|_| Vec::new()).collect();
+        for (place, part) in pieces {
+            if let Some(parts) = place.and_then(|place| parts.get_mut(place)) {
+                parts.push(part);
+            }
+        }
+
+        let mut tasks = Vec::new();
+        for (table, parts) in self.tables.iter_mut().zip(&parts) {
+            let partial = &table.partial;
+            match &mut table.file {
+                TableFile::Parquet(file) => {
+                    tasks.extend(file.tasks(parts, is_end).map(|task| (task, partial)));
+                }
+                TableFile::Text(writer) => parts
+                    .iter()
+                    .try_for_each(|part| {
+                        writer.write(&table.table.batch(&part.piece.columns, part.strings)?)
+                    })
+                    .map_err(failed(partial))?,
+            }
+        }
+        let chunks: Vec<Vec<Chunk>> = tasks
+            .into_par_iter()
+            .map_init(|| None, |zstd, (task, partial)| task.run(zstd).map_err(failed(partial)))
+            .collect::<Result<_, _>>()?;
+        let mut chunks = chunks.into_iter();
+        for table in &mut self.tables {
+            if let TableFile::Parquet(file) = &mut table.file {
+                file.write(&mut chunks).map_err(failed(&table.partial))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Cuts rows that come after `before` others into pieces, each within one row group.
+fn cut_rows(before: usize, rows: usize) -> impl Iterator<Item = Range<usize>> {
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        let end = rows.min(start + PIECE_ROWS - (before + start) % PIECE_ROWS);
+        let piece = start..end;
+        start = end;
+        (!piece.is_empty()).then_some(piece)
+    })
+}
+
+impl<'a> Source<'a> {
+    fn new<R: Row + Sync>(rows: &'a [R], strings: &'a Interner) -> Self {
+        let gather = move |range: Range<usize>| {
+            let rows = rows.get(range).unwrap_or_default();
+            Piece { rows: rows.len(), columns: R::gather(rows) }
+        };
+        Self { table: R::TABLE, rows: rows.len(), gather: Box::new(gather), strings }
+    }
+
+    fn of_partition(tables: &'a Tables) -> [Self; 5] {
+        let strings = &tables.strings;
+        [
+            Self::new(&tables.requests, strings),
+            Self::new(&tables.hops, strings),
+            Self::new(&tables.attempts, strings),
+            Self::new(&tables.segments, strings),
+            Self::new(&tables.findings, strings),
+        ]
+    }
+}
+
+impl TableFile {
+    fn new(file: File, format: Format, table: Table) -> Result<Self, FormatError> {
+        Ok(match format {
+            Format::Parquet => Self::Parquet(Box::new(ParquetFile::new(file, table)?)),
+            Format::Ndjson => Self::Text(TextWriter::ndjson(file)),
+            Format::Csv => Self::Text(TextWriter::csv(file, &table)?),
+        })
+    }
+
+    fn finish(self) -> Result<(), FormatError> {
+        match self {
+            Self::Parquet(file) => Ok(file.finish()?),
+            Self::Text(writer) => writer.finish(),
+        }
+    }
 }
 
 impl TableWriter {
-    fn push(&mut self, batch: Result<RecordBatch, ArrowError>) -> Result<(), FolderError> {
-        let pushed = batch.and_then(|batch| self.coalescer.push_batch(batch));
-        self.write_completed(pushed)
-    }
-
-    fn write_completed(&mut self, pushed: Result<(), ArrowError>) -> Result<(), FolderError> {
-        let mut written = pushed.map_err(FormatError::from);
-        while written.is_ok()
-            && let Some(batch) = self.coalescer.next_completed_batch()
-        {
-            written = self.writer.write(&batch);
-        }
-        written.map_err(|error| FolderError::Format { path: self.partial.clone(), error })
-    }
-
-    fn finish(mut self) -> Result<(), FolderError> {
-        let rest = self.coalescer.finish_buffered_batch();
-        self.write_completed(rest)?;
+    fn finish(self) -> Result<(), FolderError> {
+        self.file.finish().map_err(failed(&self.partial))?;
         let path = self.whole;
-        self.writer.finish().map_err(|error| FolderError::Format { path: path.clone(), error })?;
         fs::rename(&self.partial, &path).map_err(|error| FolderError::Io { path, error })
     }
+}
+
+/// What could not be done with the file at `path`.
+fn failed<E: Into<FormatError>>(path: &Path) -> impl Fn(E) -> FolderError {
+    move |error| FolderError::Format { path: path.to_owned(), error: error.into() }
 }
 
 /// Whether the file is a manifest of ours.

@@ -11,8 +11,9 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 use parquet::file::reader::ChunkReader;
 
-use super::format::{FormatError, VERSION_KEY};
+use super::format::FormatError;
 use super::pages::{Page, pages};
+use super::parquet_file::VERSION_KEY;
 use super::thrift::is_sound_at_end;
 
 /// What a Parquet file starts with, and ends with.

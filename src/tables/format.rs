@@ -1,5 +1,5 @@
-//! Tables as files: Parquet, JSON lines and CSV, out and in. Everything goes through Arrow
-//! batches of a fixed number of rows, so the bytes depend on the rows alone.
+//! Formats of table files: JSON lines and CSV out, and these and Parquet in. All of it goes through
+//! Arrow batches.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
@@ -14,23 +14,13 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{ArrowError, DataType, SchemaRef};
-use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::KeyValue;
-use parquet::file::properties::WriterProperties;
 use serde_json::Value;
 
 use super::foreign::{guarded, guarded_batches};
-use super::schema::SCHEMA_VERSION;
+use super::schema::Table;
 use crate::names::names;
-
-/// The entry of a Parquet file that says which version of the tables it is of.
-pub(super) const VERSION_KEY: &str = "dwindle.schema_version";
-
-/// Rows in a row group of a Parquet file.
-const ROW_GROUP_ROWS: usize = 1 << 20;
 
 /// Rows that are read back at a time.
 const READ_ROWS: usize = 1 << 16;
@@ -85,49 +75,35 @@ pub enum FormatError {
     },
 }
 
-/// Writes batches of one table.
-pub(super) enum BatchWriter {
-    Parquet(Box<ArrowWriter<File>>),
+/// Writes the rows of one table as text.
+pub(super) enum TextWriter {
     Ndjson(BufWriter<File>),
     Csv(Box<csv::Writer<File>>),
 }
 
-impl BatchWriter {
-    pub(super) fn new(file: File, format: Format, schema: SchemaRef) -> Result<Self, FormatError> {
-        Ok(match format {
-            Format::Parquet => {
-                let version = KeyValue::new(VERSION_KEY.to_owned(), SCHEMA_VERSION.to_string());
-                let properties = WriterProperties::builder()
-                    .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
-                    .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
-                    .set_created_by("dwindle".to_owned())
-                    .set_key_value_metadata(Some(vec![version]))
-                    .build();
-                Self::Parquet(Box::new(ArrowWriter::try_new(file, schema, Some(properties))?))
-            }
-            Format::Ndjson => Self::Ndjson(BufWriter::new(file)),
-            Format::Csv => {
-                let mut writer = csv::Writer::from_writer(file);
-                writer.write_record(schema.fields().iter().map(|field| field.name()))?;
-                Self::Csv(Box::new(writer))
-            }
-        })
+impl TextWriter {
+    pub(super) fn ndjson(file: File) -> Self {
+        Self::Ndjson(BufWriter::new(file))
+    }
+
+    pub(super) fn csv(file: File, table: &Table) -> Result<Self, FormatError> {
+        let mut writer = csv::Writer::from_writer(file);
+        writer.write_record((table.columns)().iter().map(|column| column.name))?;
+        Ok(Self::Csv(Box::new(writer)))
     }
 
     pub(super) fn write(&mut self, batch: &RecordBatch) -> Result<(), FormatError> {
-        match self {
-            Self::Parquet(writer) => writer.write(batch)?,
-            Self::Ndjson(writer) => {
-                for row in 0..batch.num_rows() {
+        for row in 0..batch.num_rows() {
+            match self {
+                Self::Ndjson(writer) => {
                     serde_json::to_writer(&mut *writer, &json_row(batch, row))
                         .map_err(io::Error::from)?;
                     writer.write_all(b"\n")?;
                 }
-            }
-            Self::Csv(writer) => {
-                for row in 0..batch.num_rows() {
-                    let cells = batch.columns().iter().map(|column| text_cell(column, row));
-                    writer.write_record(cells)?;
+                Self::Csv(writer) => {
+                    writer.write_record(
+                        batch.columns().iter().map(|column| text_cell(column, row)),
+                    )?;
                 }
             }
         }
@@ -136,9 +112,6 @@ impl BatchWriter {
 
     pub(super) fn finish(self) -> Result<(), FormatError> {
         match self {
-            Self::Parquet(writer) => {
-                writer.close()?;
-            }
             Self::Ndjson(mut writer) => writer.flush()?,
             Self::Csv(mut writer) => writer.flush()?,
         }

@@ -2,16 +2,21 @@
 //! sentence. Writers, readers, `dwindle schema` and the reports derive from it.
 
 mod cell;
+mod chunk;
+mod encoding;
 pub mod folder;
 pub mod foreign;
 pub mod format;
+mod gathered;
 mod pages;
+mod parquet_file;
 mod rows;
 mod schema;
 pub mod spans;
 mod thrift;
 
 pub use cell::Cell;
+pub use gathered::Gathered;
 pub use rows::{
     AttemptKind, AttemptRow, Blame, BlindSpot, BlindSpots, Category, Certainty, DeadlineSource,
     Evidence, FindingCode, FindingRow, Funding, HopRow, ProblemRow, RequestRow, SegmentRow,

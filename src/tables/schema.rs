@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 
+use super::gathered::Gathered;
 use super::rows;
 use crate::span::Interner;
 
@@ -67,6 +68,19 @@ impl Table {
         };
         Arc::new(Schema::new((self.columns)().iter().map(field).collect::<Vec<_>>()))
     }
+
+    /// Gathered columns as an Arrow batch.
+    ///
+    /// # Errors
+    /// They are not those of the table.
+    pub fn batch(
+        &self,
+        columns: &[Gathered],
+        strings: &Interner,
+    ) -> Result<RecordBatch, ArrowError> {
+        let columns = columns.iter().map(|column| column.to_arrow(strings)).collect();
+        RecordBatch::try_new(self.arrow_schema(), columns)
+    }
 }
 
 /// A row type of a table.
@@ -74,11 +88,8 @@ pub trait Row: Sized {
     /// The table.
     const TABLE: Table;
 
-    /// The rows as Arrow columns.
-    ///
-    /// # Errors
-    /// A cell type makes another column than it declares.
-    fn to_batch(rows: &[Self], strings: &Interner) -> Result<RecordBatch, ArrowError>;
+    /// The columns of some rows, in the order in which they are declared.
+    fn gather(rows: &[Self]) -> Vec<Gathered>;
 
     /// The rows of a batch; columns are found by name.
     fn from_batch(batch: &RecordBatch, strings: &mut Interner) -> Result<Vec<Self>, ReadError>;
@@ -137,14 +148,8 @@ macro_rules! table {
                 },)+],
             };
 
-            fn to_batch(
-                rows: &[Self],
-                strings: &$crate::span::Interner,
-            ) -> Result<arrow_array::RecordBatch, arrow_schema::ArrowError> {
-                let columns: Vec<arrow_array::ArrayRef> = vec![$(
-                    <$ty as $crate::tables::Cell>::array(rows.iter().map(|row| &row.$name), strings),
-                )+];
-                arrow_array::RecordBatch::try_new(Self::TABLE.arrow_schema(), columns)
+            fn gather(rows: &[Self]) -> Vec<$crate::tables::Gathered> {
+                vec![$(<$ty as $crate::tables::Cell>::gather(rows.iter().map(|row| &row.$name)),)+]
             }
 
             fn from_batch(

@@ -214,7 +214,7 @@ pub fn pack(spans: &[Span], strings: &Interner) -> Result<Vec<u8>, FormatError> 
     let mut writer = StreamWriter::try_new(compressed, &SpanRow::TABLE.arrow_schema())?;
     for spans in spans.chunks(BATCH_ROWS) {
         let rows: Vec<SpanRow> = spans.iter().map(SpanRow::from).collect();
-        writer.write(&SpanRow::to_batch(&rows, strings)?)?;
+        writer.write(&SpanRow::TABLE.batch(&SpanRow::gather(&rows), strings)?)?;
     }
     Ok(writer.into_inner()?.finish()?)
 }

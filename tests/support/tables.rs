@@ -11,7 +11,7 @@ use serde_json::Value;
 pub type Json = BTreeMap<&'static str, Vec<Value>>;
 
 fn append<R: Row>(json: &mut Json, rows: &[R], strings: &Interner) {
-    let batch = R::to_batch(rows, strings).unwrap();
+    let batch = R::TABLE.batch(&R::gather(rows), strings).unwrap();
     assert_eq!(batch.num_rows(), rows.len(), "{}: not all rows made a batch", R::TABLE.name);
     let rows = (0..batch.num_rows()).map(|row| json_row(&batch, row));
     json.entry(R::TABLE.name).or_default().extend(rows);

@@ -120,7 +120,7 @@ fn stages(folder: &str, out: &str) -> Outcome<()> {
         surveyed += timed(|| black_box(survey(&spans))).1;
         let (tables, seconds) = timed(|| reconstruct(spans, &policy));
         reconstructed += seconds;
-        let (outcome, seconds) = timed(|| writer.write(&tables));
+        let (outcome, seconds) = timed(|| writer.write(&[tables]));
         outcome?;
         written += seconds;
     }

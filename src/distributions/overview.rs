@@ -1,0 +1,86 @@
+//! What the manifest tells of all requests: services, calls, coverage. Counted by the numbers of
+//! strings, so that it costs little and does not grow with the input.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::class::Name;
+use super::merge::{Merge, merged};
+use crate::span::Sym;
+use crate::tables::{AttemptRow, HopRow, Tables, Verdict};
+
+merged! {
+    /// Who calls whom, and how much of the evidence was there.
+    pub struct Overview {
+        /// Requests.
+        pub requests: u64,
+        /// Every service that was seen or named.
+        pub services: BTreeSet<Name>,
+        /// How often each service called another.
+        pub edges: BTreeMap<(Name, Name), u64>,
+        /// What of the evidence was there.
+        pub coverage: Coverage,
+    }
+}
+
+merged! {
+    /// How much of what a report needs the traces held.
+    pub struct Coverage {
+        /// Hops below the origin.
+        pub hops: u64,
+        /// Those of them that were given time.
+        pub hops_with_grant: u64,
+        /// Calls with a client half.
+        pub calls: u64,
+        /// Those of them whose callee was traced.
+        pub calls_with_callee: u64,
+        /// Attempts.
+        pub attempts: u64,
+        /// Those of them that say what one needs.
+        pub attempts_with_allowance: u64,
+    }
+}
+
+impl Overview {
+    /// Takes in a partition of whole traces.
+    pub fn add(&mut self, tables: &Tables) {
+        self.requests += tables.requests.len() as u64;
+        let mut services: FxHashSet<Sym> =
+            tables.requests.iter().map(|row| row.root_service).collect();
+        let mut pairs: FxHashMap<(Option<Sym>, Option<Sym>), u64> = FxHashMap::default();
+        for row in &tables.hops {
+            *pairs.entry((row.caller_service, row.callee_service)).or_default() += 1;
+            self.coverage.add_hop(row);
+        }
+        for row in &tables.attempts {
+            self.coverage.add_attempt(row);
+        }
+
+        let name = |sym: Sym| Name::from(tables.strings.get(sym));
+        let ends = pairs.keys().flat_map(|&(caller, callee)| [caller, callee]);
+        services.extend(ends.flatten());
+        self.services.extend(services.into_iter().map(name));
+        let edge = |((caller, callee), calls): ((Option<Sym>, Option<Sym>), u64)| {
+            Some(((name(caller?), name(callee?)), calls))
+        };
+        let edges: BTreeMap<_, u64> = pairs.into_iter().filter_map(edge).collect();
+        self.edges.merge_from(edges);
+    }
+}
+
+impl Coverage {
+    fn add_hop(&mut self, row: &HopRow) {
+        let below_origin = row.verdict != Verdict::Origin;
+        let is_call = row.client_span_id.is_some();
+        self.hops += u64::from(below_origin);
+        self.hops_with_grant += u64::from(below_origin && row.granted_ns.is_some());
+        self.calls += u64::from(is_call);
+        self.calls_with_callee += u64::from(is_call && row.server_span_id.is_some());
+    }
+
+    fn add_attempt(&mut self, row: &AttemptRow) {
+        self.attempts += 1;
+        self.attempts_with_allowance += u64::from(row.allowance_ns.is_some());
+    }
+}
