@@ -31,13 +31,13 @@ impl Memory {
     /// What spans may take while files are read: the rest is for what is being read, and for what
     /// growing columns have in reserve.
     const fn held_bytes(&self) -> u64 {
-        self.bytes / 4
+        self.bytes / 2
     }
 
     /// What the spans of the partitions that are rebuilt at a time may take: their tables take as
     /// much again.
     const fn group_bytes(&self) -> u64 {
-        self.bytes / 16
+        self.bytes / 8
     }
 
     fn failed(&self, error: io::Error) -> IngestError {
