@@ -1,9 +1,10 @@
 //! The rows turned round: from an attribute's key, an event's name or a span's name to what it
 //! means. Built once; each attribute of a span is looked up once.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::facts::Fact;
+use super::outcome::EXCEPTION_KEYS;
 use super::pattern::{NamePattern, Spellings};
 use super::raw::{RawSpan, Value};
 use super::reading::{Grammar, bare, mentions_timeout, whole_number};
@@ -13,6 +14,9 @@ use super::rows::{
 };
 use super::seen::Seen;
 use crate::units::UnixNanos;
+
+/// How the keys of remote procedures begin.
+const RPC: &str = "rpc.";
 
 /// Between the ids of the rows that name one key.
 const RULE_SEPARATOR: &str = ", ";
@@ -88,6 +92,8 @@ type Meanings = FxHashMap<Box<str>, Meaning>;
 pub(super) struct Index {
     /// By attribute key, in lower case.
     keys: Meanings,
+    /// Keys that have to be there, or to be small, for others to count; in lower case.
+    conditions: FxHashSet<Box<str>>,
     /// By event name.
     events: Meanings,
     /// Events whose name holds what is another each time.
@@ -267,6 +273,8 @@ impl Index {
     fn add_grants(&mut self, rows: &[GrantRow]) {
         let mut places = Places::default();
         for (at, row) in rows.iter().enumerate() {
+            let conditions = row.beside.iter().flatten().chain(&row.single_try);
+            self.conditions.extend(conditions.map(|key| key.to_ascii_lowercase().into()));
             for key in spellings(&row.keys) {
                 let meaning = match &row.event {
                     Some(event) => self.event_key(event, key),
@@ -341,6 +349,20 @@ impl Index {
         })
     }
 
+    /// Whether anything depends on an attribute of a span.
+    pub(super) fn reads(&self, key: &str) -> bool {
+        meaning_of_key(&self.keys, key).is_some()
+            || key.starts_with(RPC)
+            || self.conditions.contains(key)
+            || self.conditions.contains(key.to_ascii_lowercase().as_str())
+    }
+
+    /// Whether anything depends on an attribute of an event, whatever that is called.
+    pub(super) fn reads_in_event(&self, key: &str) -> bool {
+        EXCEPTION_KEYS.contains(&key)
+            || self.event_keys.values().any(|keys| meaning_of_key(keys, key).is_some())
+    }
+
     /// The name with what stands for its star renamed, where it says something of the span; names
     /// that say nothing are renamed whole.
     pub(super) fn rename(&self, name: &str, rename: impl FnOnce(&str) -> String) -> String {
@@ -391,7 +413,7 @@ impl Index {
     pub(super) fn find<'a>(&'a self, raw: &'a RawSpan<'a>, seen: &mut Seen) -> Found<'a> {
         let mut found = Found::default();
         for (key, value) in &raw.attributes {
-            found.has_rpc |= key.starts_with("rpc.");
+            found.has_rpc |= key.starts_with(RPC);
             look_up(
                 meaning_of_key(&self.keys, key),
                 key,

@@ -35,6 +35,20 @@ const EMBEDDED: &str = include_str!("conventions.toml");
 const CLOCK_KEYS: [&str; 6] =
     ["k8s.node.name", "host.id", "host.name", "service.instance.id", "hostname", "ip"];
 
+/// The resource attribute that names a service.
+const SERVICE_KEY: &str = "service.name";
+
+/// What carries attributes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carrier {
+    /// What made spans.
+    Resource,
+    /// A span.
+    Span,
+    /// Something that happened within a span.
+    Event,
+}
+
 /// Which attributes mean what.
 #[derive(Clone, Debug)]
 pub struct Conventions {
@@ -80,12 +94,21 @@ impl Conventions {
         Self { heuristics: on, ..self }
     }
 
+    /// Whether anything depends on the attribute `key` of `carrier`.
+    pub fn reads(&self, carrier: Carrier, key: &str) -> bool {
+        match carrier {
+            Carrier::Resource => key == SERVICE_KEY || CLOCK_KEYS.contains(&key),
+            Carrier::Span => self.index.reads(key),
+            Carrier::Event => self.index.reads_in_event(key),
+        }
+    }
+
     /// What the attributes of a resource say of its spans.
     pub fn resource(&self, attributes: &[Attribute<'_>], strings: &mut Interner) -> Resource {
         let value_of = |key: &str| {
             attributes.iter().find(|(name, _)| name == key).and_then(|(_, value)| text_of(value))
         };
-        let service = strings.intern(&value_of("service.name").unwrap_or_default());
+        let service = strings.intern(&value_of(SERVICE_KEY).unwrap_or_default());
         let clock = CLOCK_KEYS.iter().find_map(|key| Some(format!("{key}={}", value_of(key)?)));
         let clock_domain = clock.map_or(service, |clock| strings.intern(&clock));
         Resource { service, clock_domain, number: None }

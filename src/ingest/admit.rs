@@ -10,7 +10,7 @@ use super::scalar::{self, Id};
 use super::shared_ids;
 use super::stream::newlines;
 use crate::conventions::raw::{Attribute, RawSpan, Status};
-use crate::conventions::{Conventions, Resource};
+use crate::conventions::{Carrier, Conventions, Resource};
 use crate::span::{Interner, Kind, Span, SpanId, TraceId};
 use crate::units::UnixNanos;
 
@@ -242,6 +242,11 @@ impl Desk<'_> {
             collected.add_resource(&mut resource, attributes);
         }
         resource
+    }
+
+    /// Whether an attribute is wanted; those that nothing depends on need not be read.
+    pub(crate) fn reads(&self, carrier: Carrier, key: &str) -> bool {
+        self.harvest.collected.is_some() || self.conventions.reads(carrier, key)
     }
 
     /// Counts trouble that begins at byte `offset` of the record.

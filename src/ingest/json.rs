@@ -4,6 +4,8 @@
 
 use std::borrow::Cow;
 
+use memchr::memchr2;
+
 /// Objects and arrays within one another beyond this are refused; real traces need about twelve.
 const MAX_DEPTH: usize = 128;
 
@@ -69,6 +71,10 @@ impl<'a> Json<'a> {
     }
 
     fn skip_space(&mut self) {
+        // Exporters write none.
+        if self.bytes.get(self.at).is_some_and(|&byte| b' ' < byte) {
+            return;
+        }
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         let is_space = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
         self.at += rest.iter().position(|byte| !is_space(byte)).unwrap_or(rest.len());
@@ -152,9 +158,13 @@ impl<'a> Json<'a> {
         if has_escapes {
             return self.unescape(raw).map(Cow::Owned);
         }
-        let text = String::from_utf8_lossy(raw);
-        self.mended += u64::from(matches!(text, Cow::Owned(_)));
-        Ok(text)
+        Ok(std::str::from_utf8(raw).map_or_else(
+            |_| {
+                self.mended += 1;
+                Cow::Owned(String::from_utf8_lossy(raw).into_owned())
+            },
+            Cow::Borrowed,
+        ))
     }
 
     /// The bytes between the quotes, and whether there are escapes among them.
@@ -164,21 +174,21 @@ impl<'a> Json<'a> {
         let mut has_escapes = false;
         loop {
             let rest = self.bytes.get(self.at..).unwrap_or_default();
-            let is_special = |&byte: &u8| byte == b'"' || byte == b'\\' || byte < 0x20;
-            self.at += rest.iter().position(is_special).ok_or(JsonError::CutOff)?;
-            match self.byte()? {
-                b'"' => {
-                    let raw = self.bytes.get(start..self.at).unwrap_or_default();
-                    self.at += 1;
-                    return Ok((raw, has_escapes));
-                }
-                b'\\' => {
-                    has_escapes = true;
-                    self.at += 1;
-                    self.skip_escape()?;
-                }
-                _ => return Err(JsonError::Syntax),
+            let special = memchr2(b'"', b'\\', rest);
+            let plain = rest.get(..special.unwrap_or(rest.len())).unwrap_or_default();
+            if has_control(plain) {
+                self.at += plain.iter().position(|&byte| byte < b' ').unwrap_or_default();
+                return Err(JsonError::Syntax);
             }
+            self.at += special.ok_or(JsonError::CutOff)?;
+            if self.byte()? == b'"' {
+                let raw = self.bytes.get(start..self.at).unwrap_or_default();
+                self.at += 1;
+                return Ok((raw, has_escapes));
+            }
+            has_escapes = true;
+            self.at += 1;
+            self.skip_escape()?;
         }
     }
 
@@ -327,6 +337,12 @@ impl<'a> Json<'a> {
             }
         }
     }
+}
+
+/// Whether there is a byte that has to be escaped in a text. All are looked at: without a way out in
+/// between it is done for many at a time.
+fn has_control(bytes: &[u8]) -> bool {
+    bytes.iter().fold(false, |found, &byte| found | (byte < b' '))
 }
 
 /// The character that `rest`, which stands behind `\u`, names, perhaps with a second escape; and

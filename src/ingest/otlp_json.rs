@@ -9,8 +9,8 @@ use super::json::Shape;
 use super::outline::Outline;
 use super::problems::Code;
 use super::scalar;
-use crate::conventions::Resource;
 use crate::conventions::raw::{Attribute, RawEvent, Value};
+use crate::conventions::{Carrier, Resource};
 use crate::otlp::fields::{
     ArrayField, EventField, KeyValueField, ResourceField, ResourceSpansField, ScopeSpansField,
     SpanField, StatusField, TracesField, ValueField,
@@ -171,7 +171,9 @@ fn read_resource(document: &mut Document<'_, '_, '_>) -> Result<Resource> {
     if document.open_object()? {
         while let Some(key) = document.json.next_key()? {
             match ResourceField::from_name(&key) {
-                Some(ResourceField::Attributes) => read_attributes(document, &mut attributes)?,
+                Some(ResourceField::Attributes) => {
+                    read_attributes(document, Carrier::Resource, &mut attributes)?
+                }
                 None => document.json.skip()?,
             }
         }
@@ -233,7 +235,9 @@ fn read_span_field<'a>(
         }
         SpanField::Start => draft.set_start(read_unix_ns(document)?),
         SpanField::End => draft.set_end(read_unix_ns(document)?),
-        SpanField::Attributes => read_attributes(document, &mut draft.raw.attributes)?,
+        SpanField::Attributes => {
+            read_attributes(document, Carrier::Span, &mut draft.raw.attributes)?
+        }
         SpanField::Events => {
             document.each_object(|document| read_event(document, &mut draft.raw.events))?;
         }
@@ -257,7 +261,9 @@ fn read_event<'a>(
                 event.time = instant(read_unix_ns(document)?).filter(|time| time.as_nanos() != 0);
             }
             Some(EventField::Name) => event.name = document.text()?,
-            Some(EventField::Attributes) => read_attributes(document, &mut event.attributes)?,
+            Some(EventField::Attributes) => {
+                read_attributes(document, Carrier::Event, &mut event.attributes)?
+            }
             None => document.json.skip()?,
         }
     }
@@ -283,20 +289,31 @@ fn read_status<'a>(document: &mut Document<'a, '_, '_>, draft: &mut Draft<'a>) -
     Ok(())
 }
 
+/// Reads those attributes of `carrier` that anything depends on. As a rule the key stands before the
+/// value, which is then passed over where nobody wants it.
 fn read_attributes<'a>(
     document: &mut Document<'a, '_, '_>,
+    carrier: Carrier,
     attributes: &mut Vec<Attribute<'a>>,
 ) -> Result<()> {
     document.each_object(|document| {
         let mut attribute = (Cow::Borrowed(""), Value::Other);
-        while let Some(key) = document.json.next_key()? {
-            match KeyValueField::from_name(&key) {
-                Some(KeyValueField::Key) => attribute.0 = document.text()?,
-                Some(KeyValueField::Value) => attribute.1 = read_value(document, 0)?,
-                None => document.json.skip()?,
+        let mut is_unwanted = false;
+        while let Some(field) = document.json.next_key()? {
+            match KeyValueField::from_name(&field) {
+                Some(KeyValueField::Key) => {
+                    attribute.0 = document.text()?;
+                    is_unwanted = !document.desk.reads(carrier, &attribute.0);
+                }
+                Some(KeyValueField::Value) if !is_unwanted => {
+                    attribute.1 = read_value(document, 0)?;
+                }
+                _ => document.json.skip()?,
             }
         }
-        attributes.push(attribute);
+        if !is_unwanted {
+            attributes.push(attribute);
+        }
         Ok(())
     })
 }

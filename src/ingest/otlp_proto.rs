@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use super::admit::{Desk, Draft, MAX_LIST_DEPTH, instant, kind_of_number, status_of_number};
 use super::problems::Code;
 use super::scalar;
-use crate::conventions::Resource;
 use crate::conventions::raw::{Attribute, RawEvent, Value};
+use crate::conventions::{Carrier, Resource};
 use crate::otlp::fields::{
     ArrayField, EventField, KeyValueField, ResourceField, ResourceSpansField, ScopeSpansField,
     SpanField, StatusField, TracesField, ValueField,
@@ -95,7 +95,9 @@ impl Reader<'_, '_> {
         for field in Fields::new(message) {
             let (number, value) = field?;
             match ResourceField::from_number(number) {
-                Some(ResourceField::Attributes) => self.attribute(value, message.at, attributes)?,
+                Some(ResourceField::Attributes) => {
+                    self.attribute(Carrier::Resource, value, message.at, attributes)?
+                }
                 None => {}
             }
         }
@@ -158,7 +160,7 @@ impl Reader<'_, '_> {
             }
             (SpanField::End, wire::Value::Fixed64(time)) => draft.set_end(i64::try_from(time).ok()),
             (SpanField::Attributes, value) => {
-                self.attribute(value, at, &mut draft.raw.attributes)?;
+                self.attribute(Carrier::Span, value, at, &mut draft.raw.attributes)?;
             }
             (SpanField::Events, wire::Value::Bytes(event)) => {
                 let event = self.event(event)?;
@@ -184,7 +186,7 @@ impl Reader<'_, '_> {
                 }
                 (Some(EventField::Name), wire::Value::Bytes(text)) => event.name = self.text(text),
                 (Some(EventField::Attributes), value) => {
-                    self.attribute(value, message.at, &mut event.attributes)?;
+                    self.attribute(Carrier::Event, value, message.at, &mut event.attributes)?;
                 }
                 (Some(_), _) => self.desk.note(Code::FieldWrongType, message.at),
                 (None, _) => {}
@@ -210,26 +212,30 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
+    /// Reads an attribute of `carrier`, if anything depends on it.
     fn attribute<'a>(
         &mut self,
+        carrier: Carrier,
         value: wire::Value<'a>,
         at: usize,
         attributes: &mut Vec<Attribute<'a>>,
     ) -> Result<()> {
         let Some(message) = self.message(value, at) else { return Ok(()) };
-        let mut attribute = (Cow::Borrowed(""), Value::Other);
+        let mut key = Cow::Borrowed("");
+        let mut last = None;
         for field in Fields::new(message) {
             let (number, value) = field?;
             match (KeyValueField::from_number(number), value) {
-                (Some(KeyValueField::Key), wire::Value::Bytes(key)) => attribute.0 = self.text(key),
-                (Some(KeyValueField::Value), wire::Value::Bytes(value)) => {
-                    attribute.1 = self.value(value, 0)?;
-                }
+                (Some(KeyValueField::Key), wire::Value::Bytes(text)) => key = self.text(text),
+                (Some(KeyValueField::Value), wire::Value::Bytes(value)) => last = Some(value),
                 (Some(_), _) => self.desk.note(Code::FieldWrongType, message.at),
                 (None, _) => {}
             }
         }
-        attributes.push(attribute);
+        if self.desk.reads(carrier, &key) {
+            let value = last.map_or(Ok(Value::Other), |value| self.value(value, 0))?;
+            attributes.push((key, value));
+        }
         Ok(())
     }
 
@@ -284,9 +290,10 @@ impl Reader<'_, '_> {
     }
 
     fn text<'a>(&mut self, message: Message<'a>) -> Cow<'a, str> {
-        let text = String::from_utf8_lossy(message.bytes);
-        let is_mended = matches!(text, Cow::Owned(_));
-        self.desk.note_many(Code::TextNotUtf8, u64::from(is_mended), message.at);
-        text
+        if let Ok(text) = std::str::from_utf8(message.bytes) {
+            return Cow::Borrowed(text);
+        }
+        self.desk.note(Code::TextNotUtf8, message.at);
+        Cow::Owned(String::from_utf8_lossy(message.bytes).into_owned())
     }
 }
