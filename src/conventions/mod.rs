@@ -7,6 +7,7 @@ mod facts;
 mod identity;
 mod index;
 mod instant;
+mod key_table;
 mod neutral;
 mod outcome;
 mod pattern;
@@ -21,7 +22,7 @@ use crate::span::{Interner, Sym};
 pub use crate::config_error::ConfigError as ConventionsError;
 pub use neutral::{Named, Rename};
 pub use resolve::tells_of_moved_times;
-pub use seen::{KeyCount, Seen};
+pub use seen::{KeyCount, Seen, Tally};
 
 use index::Index;
 use raw::Attribute;
@@ -95,9 +96,13 @@ impl Conventions {
     }
 
     /// Whether anything depends on the attribute `key` of `carrier`.
-    pub fn reads(&self, carrier: Carrier, key: &str) -> bool {
+    #[inline]
+    pub fn reads(&self, carrier: Carrier, key: &[u8]) -> bool {
         match carrier {
-            Carrier::Resource => key == SERVICE_KEY || CLOCK_KEYS.contains(&key),
+            Carrier::Resource => {
+                let is_clock = |clock: &str| clock.as_bytes() == key;
+                key == SERVICE_KEY.as_bytes() || CLOCK_KEYS.into_iter().any(is_clock)
+            }
             Carrier::Span => self.index.reads(key),
             Carrier::Event => self.index.reads_in_event(key),
         }

@@ -61,6 +61,16 @@ impl Draft<'_> {
         Self { raw, fault: None, has_hashed_id: false, has_no_end: false, zero_is_instant: false }
     }
 
+    /// Makes it as good as new; what it has room for stays.
+    pub(crate) fn clear(&mut self) {
+        let (mut attributes, mut events) =
+            (std::mem::take(&mut self.raw.attributes), std::mem::take(&mut self.raw.events));
+        attributes.clear();
+        events.clear();
+        *self = Self::new();
+        (self.raw.attributes, self.raw.events) = (attributes, events);
+    }
+
     /// Remembers what is wrong with it.
     pub(crate) fn blame(&mut self, code: Code) {
         self.fault.get_or_insert(code);
@@ -244,8 +254,9 @@ impl Desk<'_> {
         resource
     }
 
-    /// Whether an attribute is wanted; those that nothing depends on need not be read.
-    pub(crate) fn reads(&self, carrier: Carrier, key: &str) -> bool {
+    /// Whether the attribute `key` of `carrier` is wanted; one that nothing depends on is not kept.
+    #[inline]
+    pub(crate) fn wants(&self, carrier: Carrier, key: &[u8]) -> bool {
         self.harvest.collected.is_some() || self.conventions.reads(carrier, key)
     }
 
@@ -317,8 +328,8 @@ impl Desk<'_> {
             collected.add(&draft.raw, resource);
         }
         let strings = &mut spans.strings;
-        let mut span = conventions.resolve(&draft.raw, &resource, strings, &mut found.seen);
-        for key in found.seen.take_unparsed() {
+        let mut span = conventions.resolve(&draft.raw, &resource, strings, &mut found.tally);
+        for key in found.tally.take_unparsed() {
             let byte = record.byte_at(offset);
             found.ledger.note_unparsed(key, byte, || record.place_at(offset));
         }

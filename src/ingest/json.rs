@@ -4,10 +4,11 @@
 
 use std::borrow::Cow;
 
-use memchr::memchr2;
-
 /// Objects and arrays within one another beyond this are refused; real traces need about twelve.
 const MAX_DEPTH: usize = 128;
+
+/// Numbers of so many digits fit 64 bits without a sign.
+const MAX_DIGITS: usize = 19;
 
 /// The text is not JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +38,8 @@ type Result<T> = std::result::Result<T, JsonError>;
 #[derive(Clone, Debug)]
 pub(crate) struct Json<'a> {
     bytes: &'a [u8],
+    /// The same as text, where it is known to be.
+    whole: Option<&'a str>,
     at: usize,
     depth: usize,
     /// An object or array was just opened: its first member has no comma before it.
@@ -48,7 +51,12 @@ pub(crate) struct Json<'a> {
 impl<'a> Json<'a> {
     /// The start of `bytes`.
     pub(crate) const fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, at: 0, depth: 0, opened: false, mended: 0 }
+        Self { bytes, whole: None, at: 0, depth: 0, opened: false, mended: 0 }
+    }
+
+    /// The start of `text`: within it, no text has to be checked again.
+    pub(crate) const fn of_text(text: &'a str) -> Self {
+        Self { whole: Some(text), ..Self::new(text.as_bytes()) }
     }
 
     /// Where the next byte to be read is.
@@ -158,13 +166,24 @@ impl<'a> Json<'a> {
         if has_escapes {
             return self.unescape(raw).map(Cow::Owned);
         }
-        Ok(std::str::from_utf8(raw).map_or_else(
-            |_| {
+        // It stands before the quote that was just passed.
+        let end = self.at - 1;
+        Ok(self.checked(end - raw.len(), end).map_or_else(
+            || {
                 self.mended += 1;
                 Cow::Owned(String::from_utf8_lossy(raw).into_owned())
             },
             Cow::Borrowed,
         ))
+    }
+
+    /// What stands from `start` to `end` as text, if it is.
+    #[inline]
+    fn checked(&self, start: usize, end: usize) -> Option<&'a str> {
+        match self.whole {
+            Some(text) => text.get(start..end),
+            None => std::str::from_utf8(self.bytes.get(start..end)?).ok(),
+        }
     }
 
     /// The bytes between the quotes, and whether there are escapes among them.
@@ -174,17 +193,15 @@ impl<'a> Json<'a> {
         let mut has_escapes = false;
         loop {
             let rest = self.bytes.get(self.at..).unwrap_or_default();
-            let special = memchr2(b'"', b'\\', rest);
-            let plain = rest.get(..special.unwrap_or(rest.len())).unwrap_or_default();
-            if has_control(plain) {
-                self.at += plain.iter().position(|&byte| byte < b' ').unwrap_or_default();
-                return Err(JsonError::Syntax);
-            }
-            self.at += special.ok_or(JsonError::CutOff)?;
-            if self.byte()? == b'"' {
-                let raw = self.bytes.get(start..self.at).unwrap_or_default();
-                self.at += 1;
-                return Ok((raw, has_escapes));
+            self.at += ordinary_len(rest);
+            match self.byte()? {
+                b'"' => {
+                    let raw = self.bytes.get(start..self.at).unwrap_or_default();
+                    self.at += 1;
+                    return Ok((raw, has_escapes));
+                }
+                b'\\' => {}
+                _ => return Err(JsonError::Syntax),
             }
             has_escapes = true;
             self.at += 1;
@@ -302,6 +319,81 @@ impl<'a> Json<'a> {
         Ok(value)
     }
 
+    /// What `read` finds; where it finds nothing, stands where it stood before. It may neither enter
+    /// nor leave anything.
+    #[inline]
+    pub(crate) fn attempt<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+        let (at, opened) = (self.at, self.opened);
+        let found = read(self);
+        if found.is_none() {
+            (self.at, self.opened) = (at, opened);
+        }
+        found
+    }
+
+    /// Goes past `expected`, if exactly that comes next.
+    #[inline]
+    pub(crate) fn pass<const LEN: usize>(&mut self, expected: &[u8; LEN]) -> Option<()> {
+        if self.bytes.get(self.at..)?.first_chunk::<LEN>()? != expected {
+            return None;
+        }
+        self.at += LEN;
+        self.opened = false;
+        Some(())
+    }
+
+    /// The bytes that come next, so many, without going past them.
+    #[inline]
+    pub(crate) fn peek<const LEN: usize>(&self) -> Option<&'a [u8; LEN]> {
+        self.bytes.get(self.at..)?.first_chunk()
+    }
+
+    /// The same, going past them.
+    #[inline]
+    pub(crate) fn take<const LEN: usize>(&mut self) -> Option<&'a [u8; LEN]> {
+        let bytes = self.peek()?;
+        self.at += LEN;
+        Some(bytes)
+    }
+
+    /// The rest of a text whose quote was passed, where it is closed and has no escapes.
+    #[inline]
+    pub(crate) fn plain_text(&mut self) -> Option<&'a str> {
+        let start = self.at;
+        let end = start + ordinary_len(self.bytes.get(start..)?);
+        self.at = end;
+        self.pass(b"\"")?;
+        self.checked(start, end)
+    }
+
+    /// The digits that come next, as the number that they write; `None` where there are none, where
+    /// the first of several is zero, and beyond 64 bits.
+    #[inline]
+    pub(crate) fn plain_digits(&mut self) -> Option<i64> {
+        let rest = self.bytes.get(self.at..)?;
+        let mut number: u64 = 0;
+        let mut len = 0;
+        while let Some(digit) = rest.get(len).map(|byte| byte.wrapping_sub(b'0'))
+            && digit < 10
+            && len < MAX_DIGITS
+        {
+            number = number * 10 + u64::from(digit);
+            len += 1;
+        }
+        if len == 0 || len > 1 && rest.first() == Some(&b'0') {
+            return None;
+        }
+        self.at += len;
+        i64::try_from(number).ok()
+    }
+
+    /// The whole number that comes next as a member of an object, where it is nothing but digits.
+    #[inline]
+    pub(crate) fn plain_number(&mut self) -> Option<i64> {
+        let number = self.plain_digits()?;
+        self.peek().filter(|[next]| matches!(next, b',' | b'}')).map(|_| number)
+    }
+
     /// Goes past the value that comes next, whatever it is, checking its grammar.
     pub(crate) fn skip(&mut self) -> Result<()> {
         let outside = self.depth;
@@ -339,10 +431,30 @@ impl<'a> Json<'a> {
     }
 }
 
-/// Whether there is a byte that has to be escaped in a text. All are looked at: without a way out in
-/// between it is done for many at a time.
-fn has_control(bytes: &[u8]) -> bool {
-    bytes.iter().fold(false, |found, &byte| found | (byte < b' '))
+/// Eight bytes of this value.
+const fn each(byte: u8) -> u64 {
+    u64::from_le_bytes([byte; 8])
+}
+
+/// How many bytes from the start of `bytes` on are nothing but themselves in a text: no quote, no
+/// backslash, no control character. Most texts are short, so eight are looked at together, at once
+/// and in place.
+#[inline]
+fn ordinary_len(bytes: &[u8]) -> usize {
+    // The high bit of each byte that is less than `limit`; above the first such byte it may err.
+    let less = |word: u64, limit: u8| word.wrapping_sub(each(limit)) & !word & each(0x80);
+    let (words, rest) = bytes.as_chunks::<8>();
+    let mut len = 0;
+    for word in words {
+        let word = u64::from_le_bytes(*word);
+        let found = less(word ^ each(b'"'), 1) | less(word ^ each(b'\\'), 1) | less(word, b' ');
+        if found != 0 {
+            return len + (found.trailing_zeros() / u8::BITS) as usize;
+        }
+        len += 8;
+    }
+    let is_special = |&byte: &u8| matches!(byte, b'"' | b'\\' | ..b' ');
+    len + rest.iter().position(is_special).unwrap_or(rest.len())
 }
 
 /// The character that `rest`, which stands behind `\u`, names, perhaps with a second escape; and

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use super::admit::{Desk, Draft, MAX_LIST_DEPTH, instant, kind_of, status_of};
 use super::document::{Document, Result, read_all};
 use super::json::Shape;
+use super::otlp_compact;
 use super::outline::Outline;
 use super::problems::Code;
 use super::scalar;
@@ -192,7 +193,8 @@ fn read_scope_spans(document: &mut Document<'_, '_, '_>, resource: Resource) -> 
     while let Some(key) = document.json.next_key()? {
         match ScopeSpansField::from_name(&key) {
             Some(ScopeSpansField::Spans) => {
-                document.each_element(|document| read_span(document, resource))?;
+                let mut draft = Draft::new();
+                document.each_element(|document| read_span(document, resource, &mut draft))?;
             }
             None => document.json.skip()?,
         }
@@ -200,15 +202,24 @@ fn read_scope_spans(document: &mut Document<'_, '_, '_>, resource: Resource) -> 
     Ok(())
 }
 
-fn read_span(document: &mut Document<'_, '_, '_>, resource: Resource) -> Result<()> {
+/// Reads a span into `draft`, whatever is there from one before.
+fn read_span<'a>(
+    document: &mut Document<'a, '_, '_>,
+    resource: Resource,
+    draft: &mut Draft<'a>,
+) -> Result<()> {
     let found = document.json.shape()?;
     let offset = document.offset();
-    let mut draft = Draft::new();
+    draft.clear();
     if found == Shape::Object {
         document.json.open()?;
+        if otlp_compact::span_head(&mut document.json, draft).is_some() {
+            read_span_field(document, SpanField::Attributes, draft)?;
+            otlp_compact::span_tail(&mut document.json, draft);
+        }
         while let Some(key) = document.json.next_key()? {
             match SpanField::from_name(&key) {
-                Some(field) => read_span_field(document, field, &mut draft)?,
+                Some(field) => read_span_field(document, field, draft)?,
                 None => document.json.skip()?,
             }
         }
@@ -216,7 +227,7 @@ fn read_span(document: &mut Document<'_, '_, '_>, resource: Resource) -> Result<
         draft.blame(Code::SpanDamaged);
         document.json.skip()?;
     }
-    document.desk.take(&draft, resource, offset);
+    document.desk.take(draft, resource, offset);
     Ok(())
 }
 
@@ -289,33 +300,42 @@ fn read_status<'a>(document: &mut Document<'a, '_, '_>, draft: &mut Draft<'a>) -
     Ok(())
 }
 
-/// Reads those attributes of `carrier` that anything depends on. As a rule the key stands before the
-/// value, which is then passed over where nobody wants it.
+/// Reads those attributes of `carrier` that anything depends on.
 fn read_attributes<'a>(
     document: &mut Document<'a, '_, '_>,
     carrier: Carrier,
     attributes: &mut Vec<Attribute<'a>>,
 ) -> Result<()> {
-    document.each_object(|document| {
-        let mut attribute = (Cow::Borrowed(""), Value::Other);
-        let mut is_unwanted = false;
-        while let Some(field) = document.json.next_key()? {
-            match KeyValueField::from_name(&field) {
-                Some(KeyValueField::Key) => {
-                    attribute.0 = document.text()?;
-                    is_unwanted = !document.desk.reads(carrier, &attribute.0);
-                }
-                Some(KeyValueField::Value) if !is_unwanted => {
-                    attribute.1 = read_value(document, 0)?;
-                }
-                _ => document.json.skip()?,
-            }
-        }
-        if !is_unwanted {
-            attributes.push(attribute);
+    document.each_element(|document| {
+        let Document { json, desk, .. } = document;
+        let attribute = otlp_compact::attribute(json, |key| desk.wants(carrier, key));
+        if let Some(attribute) = attribute {
+            attributes.extend(attribute);
+        } else if document.open_object()? {
+            read_attribute(document, carrier, attributes)?;
         }
         Ok(())
     })
+}
+
+/// An attribute, behind its opening bracket.
+fn read_attribute<'a>(
+    document: &mut Document<'a, '_, '_>,
+    carrier: Carrier,
+    attributes: &mut Vec<Attribute<'a>>,
+) -> Result<()> {
+    let mut attribute = (Cow::Borrowed(""), Value::Other);
+    while let Some(field) = document.json.next_key()? {
+        match KeyValueField::from_name(&field) {
+            Some(KeyValueField::Key) => attribute.0 = document.text()?,
+            Some(KeyValueField::Value) => attribute.1 = read_value(document, 0)?,
+            None => document.json.skip()?,
+        }
+    }
+    if document.desk.wants(carrier, attribute.0.as_bytes()) {
+        attributes.push(attribute);
+    }
+    Ok(())
 }
 
 /// An attribute's value; of several the last. An empty object is a value too.

@@ -105,12 +105,13 @@ impl Reader<'_, '_> {
     }
 
     fn scope_spans(&mut self, message: Message<'_>, resource: Resource) -> Result<()> {
+        let mut draft = Draft::new();
         for field in Fields::new(message) {
             let (number, value) = field?;
             match ScopeSpansField::from_number(number) {
                 Some(ScopeSpansField::Spans) => {
                     if let Some(span) = self.message(value, message.at) {
-                        self.span(span, resource);
+                        self.span(span, resource, &mut draft);
                     }
                 }
                 None => {}
@@ -119,19 +120,20 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// One span. Where it is damaged it alone is lost: its neighbours' bounds are known.
-    fn span(&mut self, message: Message<'_>, resource: Resource) {
-        let mut draft = Draft::new();
+    /// One span, read into `draft`. Where it is damaged it alone is lost: its neighbours' bounds are
+    /// known.
+    fn span<'a>(&mut self, message: Message<'a>, resource: Resource, draft: &mut Draft<'a>) {
+        draft.clear();
         for field in Fields::new(message) {
             let outcome = field.and_then(|(number, value)| match SpanField::from_number(number) {
-                Some(field) => self.span_field(field, value, message.at, &mut draft),
+                Some(field) => self.span_field(field, value, message.at, draft),
                 None => Ok(()),
             });
             if outcome.is_err() {
                 draft.blame(Code::SpanDamaged);
             }
         }
-        self.desk.take(&draft, resource, message.at);
+        self.desk.take(draft, resource, message.at);
     }
 
     fn span_field<'a>(
@@ -212,7 +214,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// Reads an attribute of `carrier`, if anything depends on it.
+    /// Reads an attribute of `carrier`. One that nothing depends on is not kept.
     fn attribute<'a>(
         &mut self,
         carrier: Carrier,
@@ -221,20 +223,26 @@ impl Reader<'_, '_> {
         attributes: &mut Vec<Attribute<'a>>,
     ) -> Result<()> {
         let Some(message) = self.message(value, at) else { return Ok(()) };
-        let mut key = Cow::Borrowed("");
-        let mut last = None;
+        if let Some((key, value)) = plain_attribute(message.bytes) {
+            if self.desk.wants(carrier, key.as_bytes()) {
+                attributes.push((key.into(), value));
+            }
+            return Ok(());
+        }
+        let mut attribute = (Cow::Borrowed(""), Value::Other);
         for field in Fields::new(message) {
             let (number, value) = field?;
             match (KeyValueField::from_number(number), value) {
-                (Some(KeyValueField::Key), wire::Value::Bytes(text)) => key = self.text(text),
-                (Some(KeyValueField::Value), wire::Value::Bytes(value)) => last = Some(value),
+                (Some(KeyValueField::Key), wire::Value::Bytes(key)) => attribute.0 = self.text(key),
+                (Some(KeyValueField::Value), wire::Value::Bytes(value)) => {
+                    attribute.1 = self.value(value, 0)?;
+                }
                 (Some(_), _) => self.desk.note(Code::FieldWrongType, message.at),
                 (None, _) => {}
             }
         }
-        if self.desk.reads(carrier, &key) {
-            let value = last.map_or(Ok(Value::Other), |value| self.value(value, 0))?;
-            attributes.push((key, value));
+        if self.desk.wants(carrier, attribute.0.as_bytes()) {
+            attributes.push(attribute);
         }
         Ok(())
     }
@@ -296,4 +304,39 @@ impl Reader<'_, '_> {
         self.desk.note(Code::TextNotUtf8, message.at);
         Cow::Owned(String::from_utf8_lossy(message.bytes).into_owned())
     }
+}
+
+/// An attribute as exporters write it: a key, and a single text or whole number. `None` where there
+/// is anything else, or anything wrong.
+fn plain_attribute(message: &[u8]) -> Option<(&str, Value<'_>)> {
+    let (key, rest) = delimited(KEY_TAG, message)?;
+    let (value, []) = delimited(VALUE_TAG, rest)? else { return None };
+    let value = match value {
+        &[INT_TAG, ref number @ ..] => match wire::varint(number).ok()? {
+            (value, len) if len == number.len() => Value::Int(value.cast_signed()),
+            _ => return None,
+        },
+        text => match delimited(TEXT_TAG, text)? {
+            (text, []) => Value::Text(std::str::from_utf8(text).ok()?.into()),
+            _ => return None,
+        },
+    };
+    Some((std::str::from_utf8(key).ok()?, value))
+}
+
+/// The tags of the fields of a plain attribute: number and wire type.
+const KEY_TAG: u8 = 1 << 3 | 2;
+const VALUE_TAG: u8 = 2 << 3 | 2;
+const TEXT_TAG: u8 = 1 << 3 | 2;
+const INT_TAG: u8 = 3 << 3;
+
+/// The content of the field with this tag that `bytes` begin with, and what follows it; only as long
+/// as a length of one byte tells.
+#[inline]
+fn delimited(tag: u8, bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (&[first, len], rest) = bytes.split_first_chunk()?;
+    if first != tag || len >= 0x80 {
+        return None;
+    }
+    rest.split_at_checked(usize::from(len))
 }

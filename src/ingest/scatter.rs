@@ -95,7 +95,7 @@ fn translated(span: &Span, translate: &mut impl FnMut(Sym) -> Sym) -> Span {
         queued_before: span.queued_before,
         queued_key: span.queued_key.map(&mut *translate),
         waited_inside: span.waited_inside,
-        target: span.target.map(&mut *translate),
+        target: span.target,
         peer_service: span.peer_service.map(&mut *translate),
         links: span.links,
         flags: span.flags,

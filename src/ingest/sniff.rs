@@ -2,6 +2,8 @@
 
 use std::io::{self, Read};
 
+use memchr::memchr;
+
 use super::clickhouse_parquet;
 use super::clickhouse_text::Layout;
 use super::compression::{Compression, unpack};
@@ -9,7 +11,8 @@ use super::format::{Format, Payload};
 use super::json::JsonError;
 use super::limits::Limits;
 use super::magic;
-use super::outline::outline;
+use super::otlp_json;
+use super::outline::{outline, outline_until};
 use super::refusal::Refusal;
 use super::stream::{Cut, Framing, Stream};
 use crate::otlp::shape;
@@ -105,9 +108,25 @@ fn json(content: &[u8]) -> Option<(Framing, Claim<Payload>)> {
     while let Some(rest) = content.get(at..)
         && !rest.is_empty()
     {
-        let line_len = rest.iter().position(|&byte| byte == b'\n').map_or(rest.len(), |at| at + 1);
+        let line_len = memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
         let (line, _) = rest.split_at(line_len);
         at += line_len;
+        let is_balanced = looks_balanced(line);
+        if is_balanced && matches!(of_lines, Some(Ok(_))) {
+            continue;
+        }
+        // Whatever else stands in them, such a line is a message, and the last is no document of
+        // several lines.
+        if (is_balanced || line_len == rest.len())
+            && otlp_json::claims(&outline_until(line, otlp_json::claims).outline)
+        {
+            if is_balanced {
+                of_lines = of_lines.or(Some(Ok(Payload::OtlpJson)));
+            } else {
+                of_broken = of_broken.or(Some((Framing::Lines, Ok(Payload::OtlpJson))));
+            }
+            continue;
+        }
         let of_line = outline(line);
         let payload = Payload::of_json(&of_line.outline);
         if of_line.error.is_none() {
@@ -136,6 +155,12 @@ fn json(content: &[u8]) -> Option<(Framing, Claim<Payload>)> {
         }
     }
     of_lines.map(|payload| (Framing::Lines, payload)).or(of_broken)
+}
+
+/// Whether a line begins and ends as an object or an array does that is whole.
+fn looks_balanced(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    matches!((line.first(), line.last()), (Some(b'{'), Some(b'}')) | (Some(b'['), Some(b']')))
 }
 
 /// What the first frame that says something holds, and whether it is compressed.

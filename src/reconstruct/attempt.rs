@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::deadline::Deadlines;
 use super::trace::{Trace, is_attempt};
 use crate::budget;
-use crate::span::{Outcome, Span, SpanId, Sym};
+use crate::span::{Outcome, Span, SpanId, Sym, Target};
 use crate::tables::{AttemptKind, Funding};
 use crate::units::{Nanos, UnixNanos};
 
@@ -70,7 +70,7 @@ impl Calls {
 }
 
 /// What tells the calls below one parent apart.
-type GroupKey = (Sym, Sym, Option<Sym>);
+type GroupKey = (Sym, Sym, Option<Target>);
 
 fn group_key(span: &Span) -> GroupKey {
     (span.service, span.operation, span.target)

@@ -1,0 +1,128 @@
+//! Attribute keys and what is known of each, whatever the case in which they are written: a hash
+//! table in which looking up neither copies nor allocates. Every attribute of every span is
+//! looked up here, and most are not there.
+
+/// An odd number whose bits are as good as random: 2^64 divided by the golden ratio.
+const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// How many slots there are at least for each key, so that few stand where another would.
+const SLOTS_PER_KEY: usize = 4;
+
+/// Values by key.
+#[derive(Clone, Debug)]
+pub(super) struct KeyTable<V> {
+    /// A power of two of them, or none; a key stands in the first free one from that of its hash on.
+    slots: Vec<Slot>,
+    /// The keys, in lower case, and their values.
+    entries: Vec<(Box<str>, V)>,
+}
+
+/// Where a key may stand.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    /// The hash of the key.
+    hash: u64,
+    /// Its place among the entries; beyond them where it is free.
+    entry: usize,
+}
+
+/// No key.
+const FREE: Slot = Slot { hash: 0, entry: usize::MAX };
+
+impl<V> Default for KeyTable<V> {
+    fn default() -> Self {
+        Self { slots: Vec::new(), entries: Vec::new() }
+    }
+}
+
+impl<V> KeyTable<V> {
+    /// What is known of `key`.
+    #[inline]
+    pub(super) fn get(&self, key: &[u8]) -> Option<&V> {
+        self.find(key).map(|(_, value)| value)
+    }
+
+    /// The place of `key` in the table, and its value.
+    #[inline]
+    fn find(&self, key: &[u8]) -> Option<(usize, &V)> {
+        let hash = hash_of(key);
+        let mut at = hash;
+        loop {
+            let slot = self.slots.get(self.slot_of(at))?;
+            let (known, value) = self.entries.get(slot.entry)?;
+            if slot.hash == hash && is_same(known.as_bytes(), key) {
+                return Some((slot.entry, value));
+            }
+            at = at.wrapping_add(1);
+        }
+    }
+
+    /// The slot of a hash, or of one behind it; beyond all where there are none.
+    #[inline]
+    fn slot_of(&self, hash: u64) -> usize {
+        // Bits beyond those of an address would be cut by the mask anyhow.
+        hash as usize & self.slots.len().wrapping_sub(1)
+    }
+
+    /// What is known of `key`, which is in lower case; at first, what `first` gives.
+    pub(super) fn entry(&mut self, key: &str, first: impl FnOnce() -> V) -> &mut V {
+        let place = match self.find(key.as_bytes()) {
+            Some((place, _)) => place,
+            None => {
+                self.entries.push((key.into(), first()));
+                self.place_all();
+                self.entries.len() - 1
+            }
+        };
+        &mut self.entries[place].1
+    }
+
+    /// Puts every key into its slot.
+    fn place_all(&mut self) {
+        let slots = (self.entries.len() * SLOTS_PER_KEY).next_power_of_two();
+        let first = if slots == self.slots.len() { self.entries.len() - 1 } else { 0 };
+        if first == 0 {
+            self.slots.clear();
+            self.slots.resize(slots, FREE);
+        }
+        for entry in first..self.entries.len() {
+            let hash = hash_of(self.entries[entry].0.as_bytes());
+            let mut at = hash;
+            while self.slots[self.slot_of(at)].entry != FREE.entry {
+                at = at.wrapping_add(1);
+            }
+            let slot = self.slot_of(at);
+            self.slots[slot] = Slot { hash, entry };
+        }
+    }
+}
+
+/// Whether the key that is `known` is meant.
+#[inline]
+fn is_same(known: &[u8], key: &[u8]) -> bool {
+    known == key || known.eq_ignore_ascii_case(key)
+}
+
+/// A hash that is the same in upper and lower case.
+#[inline]
+fn hash_of(key: &[u8]) -> u64 {
+    let mut hash = key.len() as u64;
+    for word in key.as_chunks().0 {
+        hash = mixed(hash, u64::from_le_bytes(*word));
+    }
+    // The last eight bytes again are as good as those of them that are left.
+    let last = key.last_chunk().map_or_else(
+        || key.iter().fold(0, |word, &byte| word << 8 | u64::from(byte)),
+        |last| u64::from_le_bytes(*last),
+    );
+    hash = mixed(hash, last);
+    hash ^ hash >> 32
+}
+
+/// The hash of what was hashed to `hash`, and of `word`.
+#[inline]
+const fn mixed(hash: u64, word: u64) -> u64 {
+    // This bit alone tells a small letter from a capital one.
+    let folded = word | u64::from_le_bytes([b' '; 8]);
+    (hash ^ folded).wrapping_mul(MULTIPLIER).rotate_left(26)
+}
