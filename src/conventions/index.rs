@@ -3,6 +3,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::Wanted;
 use super::facts::Fact;
 use super::key_table::KeyTable;
 use super::outcome::EXCEPTION_KEYS;
@@ -361,8 +362,13 @@ impl Index {
 
     /// Whether anything depends on an attribute of a span.
     #[inline]
-    pub(super) fn reads(&self, key: &[u8]) -> bool {
-        key.starts_with(RPC.as_bytes()) || self.keys.get(key).is_some()
+    pub(super) fn wanted(&self, key: &[u8]) -> Wanted<'_> {
+        match self.keys.key(key) {
+            Some(known) if known.as_bytes() == key => Wanted::As(known),
+            Some(_) => Wanted::Yes,
+            None if key.starts_with(RPC.as_bytes()) => Wanted::Yes,
+            None => Wanted::No,
+        }
     }
 
     /// Whether anything depends on an attribute of an event, whatever that is called.

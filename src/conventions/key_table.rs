@@ -39,19 +39,25 @@ impl<V> KeyTable<V> {
     /// What is known of `key`.
     #[inline]
     pub(super) fn get(&self, key: &[u8]) -> Option<&V> {
-        self.find(key).map(|(_, value)| value)
+        self.find(key).map(|(_, _, value)| value)
     }
 
-    /// The place of `key` in the table, and its value.
+    /// `key` in lower case, if anything is known of it.
     #[inline]
-    fn find(&self, key: &[u8]) -> Option<(usize, &V)> {
+    pub(super) fn key(&self, key: &[u8]) -> Option<&str> {
+        self.find(key).map(|(_, known, _)| known)
+    }
+
+    /// The place of `key` in the table, how it is written there, and its value.
+    #[inline]
+    fn find(&self, key: &[u8]) -> Option<(usize, &str, &V)> {
         let hash = hash_of(key);
         let mut at = hash;
         loop {
             let slot = self.slots.get(self.slot_of(at))?;
             let (known, value) = self.entries.get(slot.entry)?;
             if slot.hash == hash && is_same(known.as_bytes(), key) {
-                return Some((slot.entry, value));
+                return Some((slot.entry, known, value));
             }
             at = at.wrapping_add(1);
         }
@@ -67,7 +73,7 @@ impl<V> KeyTable<V> {
     /// What is known of `key`, which is in lower case; at first, what `first` gives.
     pub(super) fn entry(&mut self, key: &str, first: impl FnOnce() -> V) -> &mut V {
         let place = match self.find(key.as_bytes()) {
-            Some((place, _)) => place,
+            Some((place, ..)) => place,
             None => {
                 self.entries.push((key.into(), first()));
                 self.place_all();

@@ -50,6 +50,18 @@ pub enum Carrier {
     Event,
 }
 
+/// Whether anything depends on an attribute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted<'c> {
+    /// Nothing does.
+    No,
+    /// Something does.
+    Yes,
+    /// Something does, and the conventions write its key in the same way: here it is known to be
+    /// text.
+    As(&'c str),
+}
+
 /// Which attributes mean what.
 #[derive(Clone, Debug)]
 pub struct Conventions {
@@ -97,15 +109,16 @@ impl Conventions {
 
     /// Whether anything depends on the attribute `key` of `carrier`.
     #[inline]
-    pub fn reads(&self, carrier: Carrier, key: &[u8]) -> bool {
-        match carrier {
+    pub fn wanted(&self, carrier: Carrier, key: &[u8]) -> Wanted<'_> {
+        let is_wanted = match carrier {
+            Carrier::Span => return self.index.wanted(key),
+            Carrier::Event => self.index.reads_in_event(key),
             Carrier::Resource => {
                 let is_clock = |clock: &str| clock.as_bytes() == key;
                 key == SERVICE_KEY.as_bytes() || CLOCK_KEYS.into_iter().any(is_clock)
             }
-            Carrier::Span => self.index.reads(key),
-            Carrier::Event => self.index.reads_in_event(key),
-        }
+        };
+        if is_wanted { Wanted::Yes } else { Wanted::No }
     }
 
     /// What the attributes of a resource say of its spans.

@@ -10,7 +10,7 @@ use super::scalar::{self, Id};
 use super::shared_ids;
 use super::stream::newlines;
 use crate::conventions::raw::{Attribute, RawSpan, Status};
-use crate::conventions::{Carrier, Conventions, Resource};
+use crate::conventions::{Carrier, Conventions, Resource, Wanted};
 use crate::span::{Interner, Kind, Span, SpanId, TraceId};
 use crate::units::UnixNanos;
 
@@ -243,7 +243,7 @@ pub(crate) struct Desk<'w> {
     pub record: Record<'w>,
 }
 
-impl Desk<'_> {
+impl<'w> Desk<'w> {
     /// What a resource says.
     pub(crate) fn resource(&mut self, attributes: &[Attribute<'_>]) -> Resource {
         let Harvest { spans, collected, .. } = &mut *self.harvest;
@@ -256,8 +256,11 @@ impl Desk<'_> {
 
     /// Whether the attribute `key` of `carrier` is wanted; one that nothing depends on is not kept.
     #[inline]
-    pub(crate) fn wants(&self, carrier: Carrier, key: &[u8]) -> bool {
-        self.harvest.collected.is_some() || self.conventions.reads(carrier, key)
+    pub(crate) fn wanted(&self, carrier: Carrier, key: &[u8]) -> Wanted<'w> {
+        if self.harvest.collected.is_some() {
+            return Wanted::Yes;
+        }
+        self.conventions.wanted(carrier, key)
     }
 
     /// Counts trouble that begins at byte `offset` of the record.

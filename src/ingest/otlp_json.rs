@@ -11,7 +11,7 @@ use super::outline::Outline;
 use super::problems::Code;
 use super::scalar;
 use crate::conventions::raw::{Attribute, RawEvent, Value};
-use crate::conventions::{Carrier, Resource};
+use crate::conventions::{Carrier, Resource, Wanted};
 use crate::otlp::fields::{
     ArrayField, EventField, KeyValueField, ResourceField, ResourceSpansField, ScopeSpansField,
     SpanField, StatusField, TracesField, ValueField,
@@ -308,7 +308,8 @@ fn read_attributes<'a>(
 ) -> Result<()> {
     document.each_element(|document| {
         let Document { json, desk, .. } = document;
-        let attribute = otlp_compact::attribute(json, |key| desk.wants(carrier, key));
+        let attribute =
+            otlp_compact::attribute(json, |key| desk.wanted(carrier, key) != Wanted::No);
         if let Some(attribute) = attribute {
             attributes.extend(attribute);
         } else if document.open_object()? {
@@ -332,7 +333,7 @@ fn read_attribute<'a>(
             None => document.json.skip()?,
         }
     }
-    if document.desk.wants(carrier, attribute.0.as_bytes()) {
+    if document.desk.wanted(carrier, attribute.0.as_bytes()) != Wanted::No {
         attributes.push(attribute);
     }
     Ok(())

@@ -6,7 +6,7 @@ use super::admit::{Desk, Draft, MAX_LIST_DEPTH, instant, kind_of_number, status_
 use super::problems::Code;
 use super::scalar;
 use crate::conventions::raw::{Attribute, RawEvent, Value};
-use crate::conventions::{Carrier, Resource};
+use crate::conventions::{Carrier, Resource, Wanted};
 use crate::otlp::fields::{
     ArrayField, EventField, KeyValueField, ResourceField, ResourceSpansField, ScopeSpansField,
     SpanField, StatusField, TracesField, ValueField,
@@ -18,7 +18,7 @@ type Result<T> = std::result::Result<T, WireError>;
 
 /// Reads a record that holds one message, or a part of one between top-level fields; where it is
 /// cut off, the spans before the cut.
-pub(crate) fn read(bytes: &[u8], desk: &mut Desk<'_>) {
+pub(crate) fn read<'w>(bytes: &'w [u8], desk: &mut Desk<'w>) {
     let mut reader = Reader { desk };
     let mut signals = Vec::new();
     let mut fields = Fields::with_part(Message { bytes, at: 0 });
@@ -57,9 +57,9 @@ struct Reader<'d, 'w> {
     desk: &'d mut Desk<'w>,
 }
 
-impl Reader<'_, '_> {
+impl<'w> Reader<'_, 'w> {
     /// The spans of one resource, which may stand behind them.
-    fn resource_spans(&mut self, message: Message<'_>) -> Result<()> {
+    fn resource_spans(&mut self, message: Message<'w>) -> Result<()> {
         let mut attributes = None;
         for field in Fields::new(message) {
             let (number, value) = match field {
@@ -87,10 +87,10 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    fn resource<'a>(
+    fn resource(
         &mut self,
-        message: Message<'a>,
-        attributes: &mut Vec<Attribute<'a>>,
+        message: Message<'w>,
+        attributes: &mut Vec<Attribute<'w>>,
     ) -> Result<()> {
         for field in Fields::new(message) {
             let (number, value) = field?;
@@ -104,7 +104,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    fn scope_spans(&mut self, message: Message<'_>, resource: Resource) -> Result<()> {
+    fn scope_spans(&mut self, message: Message<'w>, resource: Resource) -> Result<()> {
         let mut draft = Draft::new();
         for field in Fields::new(message) {
             let (number, value) = field?;
@@ -122,7 +122,7 @@ impl Reader<'_, '_> {
 
     /// One span, read into `draft`. Where it is damaged it alone is lost: its neighbours' bounds are
     /// known.
-    fn span<'a>(&mut self, message: Message<'a>, resource: Resource, draft: &mut Draft<'a>) {
+    fn span(&mut self, message: Message<'w>, resource: Resource, draft: &mut Draft<'w>) {
         draft.clear();
         for field in Fields::new(message) {
             let outcome = field.and_then(|(number, value)| match SpanField::from_number(number) {
@@ -136,12 +136,12 @@ impl Reader<'_, '_> {
         self.desk.take(draft, resource, message.at);
     }
 
-    fn span_field<'a>(
+    fn span_field(
         &mut self,
         field: SpanField,
-        value: wire::Value<'a>,
+        value: wire::Value<'w>,
         at: usize,
-        draft: &mut Draft<'a>,
+        draft: &mut Draft<'w>,
     ) -> Result<()> {
         match (field, value) {
             (SpanField::TraceId, wire::Value::Bytes(id)) => {
@@ -177,7 +177,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    fn event<'a>(&mut self, message: Message<'a>) -> Result<RawEvent<'a>> {
+    fn event(&mut self, message: Message<'w>) -> Result<RawEvent<'w>> {
         let mut event = RawEvent::default();
         for field in Fields::new(message) {
             let (number, value) = field?;
@@ -197,7 +197,7 @@ impl Reader<'_, '_> {
         Ok(event)
     }
 
-    fn status<'a>(&mut self, message: Message<'a>, draft: &mut Draft<'a>) -> Result<()> {
+    fn status(&mut self, message: Message<'w>, draft: &mut Draft<'w>) -> Result<()> {
         for field in Fields::new(message) {
             let (number, value) = field?;
             match (StatusField::from_number(number), value) {
@@ -215,19 +215,26 @@ impl Reader<'_, '_> {
     }
 
     /// Reads an attribute of `carrier`. One that nothing depends on is not kept.
-    fn attribute<'a>(
+    fn attribute(
         &mut self,
         carrier: Carrier,
-        value: wire::Value<'a>,
+        value: wire::Value<'w>,
         at: usize,
-        attributes: &mut Vec<Attribute<'a>>,
+        attributes: &mut Vec<Attribute<'w>>,
     ) -> Result<()> {
         let Some(message) = self.message(value, at) else { return Ok(()) };
         if let Some((key, value)) = plain_attribute(message.bytes) {
-            if self.desk.wants(carrier, key.as_bytes()) {
-                attributes.push((key.into(), value));
+            let key = match self.desk.wanted(carrier, key) {
+                Wanted::As(key) => Some(key),
+                Wanted::Yes => std::str::from_utf8(key).ok(),
+                // What is not UTF-8 is told even there.
+                Wanted::No if key.is_ascii() && value.is_ascii() => return Ok(()),
+                Wanted::No => None,
+            };
+            if let Some(attribute) = key.and_then(|key| Some((key.into(), value.read()?))) {
+                attributes.push(attribute);
+                return Ok(());
             }
-            return Ok(());
         }
         let mut attribute = (Cow::Borrowed(""), Value::Other);
         for field in Fields::new(message) {
@@ -241,14 +248,14 @@ impl Reader<'_, '_> {
                 (None, _) => {}
             }
         }
-        if self.desk.wants(carrier, attribute.0.as_bytes()) {
+        if self.desk.wanted(carrier, attribute.0.as_bytes()) != Wanted::No {
             attributes.push(attribute);
         }
         Ok(())
     }
 
     /// An attribute's value; of several the last. An empty message is a value too.
-    fn value<'a>(&mut self, message: Message<'a>, list_depth: usize) -> Result<Value<'a>> {
+    fn value(&mut self, message: Message<'w>, list_depth: usize) -> Result<Value<'w>> {
         let mut found = Value::Other;
         for field in Fields::new(message) {
             let (number, value) = field?;
@@ -272,7 +279,7 @@ impl Reader<'_, '_> {
         Ok(found)
     }
 
-    fn list<'a>(&mut self, message: Message<'a>, list_depth: usize) -> Result<Value<'a>> {
+    fn list(&mut self, message: Message<'w>, list_depth: usize) -> Result<Value<'w>> {
         let mut elements = Vec::new();
         for field in Fields::new(message) {
             let (number, value) = field?;
@@ -289,7 +296,7 @@ impl Reader<'_, '_> {
     }
 
     /// The message that `value` has to be; otherwise it is counted, at `at`.
-    fn message<'a>(&mut self, value: wire::Value<'a>, at: usize) -> Option<Message<'a>> {
+    fn message(&mut self, value: wire::Value<'w>, at: usize) -> Option<Message<'w>> {
         if let wire::Value::Bytes(message) = value {
             return Some(message);
         }
@@ -297,7 +304,7 @@ impl Reader<'_, '_> {
         None
     }
 
-    fn text<'a>(&mut self, message: Message<'a>) -> Cow<'a, str> {
+    fn text(&mut self, message: Message<'w>) -> Cow<'w, str> {
         if let Ok(text) = std::str::from_utf8(message.bytes) {
             return Cow::Borrowed(text);
         }
@@ -306,22 +313,42 @@ impl Reader<'_, '_> {
     }
 }
 
+/// The value of an attribute as exporters write it.
+#[derive(Clone, Copy)]
+enum PlainValue<'w> {
+    Text(&'w [u8]),
+    Int(i64),
+}
+
+impl<'w> PlainValue<'w> {
+    fn is_ascii(self) -> bool {
+        match self {
+            Self::Text(text) => text.is_ascii(),
+            Self::Int(_) => true,
+        }
+    }
+
+    /// The value, unless it is no text.
+    fn read(self) -> Option<Value<'w>> {
+        match self {
+            Self::Text(text) => Some(Value::Text(std::str::from_utf8(text).ok()?.into())),
+            Self::Int(number) => Some(Value::Int(number)),
+        }
+    }
+}
+
 /// An attribute as exporters write it: a key, and a single text or whole number. `None` where there
 /// is anything else, or anything wrong.
-fn plain_attribute(message: &[u8]) -> Option<(&str, Value<'_>)> {
+#[inline]
+fn plain_attribute(message: &[u8]) -> Option<(&[u8], PlainValue<'_>)> {
     let (key, rest) = delimited(KEY_TAG, message)?;
     let (value, []) = delimited(VALUE_TAG, rest)? else { return None };
-    let value = match value {
-        &[INT_TAG, ref number @ ..] => match wire::varint(number).ok()? {
-            (value, len) if len == number.len() => Value::Int(value.cast_signed()),
-            _ => return None,
-        },
-        text => match delimited(TEXT_TAG, text)? {
-            (text, []) => Value::Text(std::str::from_utf8(text).ok()?.into()),
-            _ => return None,
-        },
-    };
-    Some((std::str::from_utf8(key).ok()?, value))
+    if let &[INT_TAG, ref number @ ..] = value {
+        let (value, len) = wire::varint(number).ok()?;
+        return (len == number.len()).then(|| (key, PlainValue::Int(value.cast_signed())));
+    }
+    let (text, []) = delimited(TEXT_TAG, value)? else { return None };
+    Some((key, PlainValue::Text(text)))
 }
 
 /// The tags of the fields of a plain attribute: number and wire type.
