@@ -40,7 +40,8 @@ pub(super) fn target(found: &Found<'_>) -> Option<Target> {
     identity.add(Class::Address, first_text(found, &[Fact::ServerAddress, Fact::PeerAddress]));
     identity.add_value(Class::Port, found.fact(Fact::ServerPort));
     identity.add(Class::Peer, first_text(found, &[Fact::PeerService, Fact::UpstreamCluster]));
-    identity.add_rpc(text(found, Fact::RpcService), text(found, Fact::RpcMethod));
+    let (service, method) = (text(found, Fact::RpcService), text(found, Fact::RpcMethod));
+    identity.add_rpc(service.as_deref(), method.as_deref());
     identity.add(Class::HttpMethod, text(found, Fact::HttpMethod));
     match text(found, Fact::Url) {
         Some(url) => identity.add_url(&url, None),
@@ -102,9 +103,9 @@ impl Identity {
 
     /// Adds `Service/Method`, whether the method's attribute holds all of it or a service stands
     /// beside it.
-    fn add_rpc(&mut self, service: Option<Cow<'_, str>>, method: Option<Cow<'_, str>>) {
-        let method = method.as_deref().map(|method| method.strip_prefix('/').unwrap_or(method));
-        let (service, method) = match (service.as_deref(), method) {
+    fn add_rpc(&mut self, service: Option<&str>, method: Option<&str>) {
+        let method = method.map(|method| method.strip_prefix('/').unwrap_or(method));
+        let (service, method) = match (service, method) {
             (service, Some(method)) if !method.contains('/') => (service, method),
             (_, Some(all)) | (Some(all), None) => match all.rsplit_once('/') {
                 Some((service, method)) => (Some(service), method),

@@ -66,39 +66,39 @@ impl<V> KeyTable<V> {
     /// The slot of a hash, or of one behind it; beyond all where there are none.
     #[inline]
     fn slot_of(&self, hash: u64) -> usize {
-        // Bits beyond those of an address would be cut by the mask anyhow.
-        hash as usize & self.slots.len().wrapping_sub(1)
+        let last = (self.slots.len() as u64).wrapping_sub(1);
+        usize::try_from(hash & last).unwrap_or(usize::MAX)
     }
 
     /// What is known of `key`, which is in lower case; at first, what `first` gives.
     pub(super) fn entry(&mut self, key: &str, first: impl FnOnce() -> V) -> &mut V {
-        let place = match self.find(key.as_bytes()) {
-            Some((place, ..)) => place,
-            None => {
-                self.entries.push((key.into(), first()));
-                self.place_all();
-                self.entries.len() - 1
-            }
-        };
+        let known = self.find(key.as_bytes()).map(|(place, ..)| place);
+        let place = known.unwrap_or_else(|| {
+            self.entries.push((key.into(), first()));
+            self.place_last();
+            self.entries.len() - 1
+        });
         &mut self.entries[place].1
     }
 
-    /// Puts every key into its slot.
-    fn place_all(&mut self) {
-        let slots = (self.entries.len() * SLOTS_PER_KEY).next_power_of_two();
-        let first = if slots == self.slots.len() { self.entries.len() - 1 } else { 0 };
-        if first == 0 {
-            self.slots.clear();
-            self.slots.resize(slots, FREE);
+    /// Puts the last key into its slot; where there are too few of them, all keys into more.
+    fn place_last(&mut self) {
+        let needed = (self.entries.len() * SLOTS_PER_KEY).next_power_of_two();
+        let mut first = self.entries.len() - 1;
+        if self.slots.len() < needed {
+            self.slots = vec![FREE; needed];
+            first = 0;
         }
-        for entry in first..self.entries.len() {
-            let hash = hash_of(self.entries[entry].0.as_bytes());
+        for (entry, (key, _)) in self.entries.iter().enumerate().skip(first) {
+            let hash = hash_of(key.as_bytes());
             let mut at = hash;
-            while self.slots[self.slot_of(at)].entry != FREE.entry {
+            while self.slots.get(self.slot_of(at)).is_some_and(|slot| slot.entry != FREE.entry) {
                 at = at.wrapping_add(1);
             }
             let slot = self.slot_of(at);
-            self.slots[slot] = Slot { hash, entry };
+            if let Some(slot) = self.slots.get_mut(slot) {
+                *slot = Slot { hash, entry };
+            }
         }
     }
 }

@@ -63,12 +63,9 @@ impl Draft<'_> {
 
     /// Makes it as good as new; what it has room for stays.
     pub(crate) fn clear(&mut self) {
-        let (mut attributes, mut events) =
-            (std::mem::take(&mut self.raw.attributes), std::mem::take(&mut self.raw.events));
-        attributes.clear();
-        events.clear();
-        *self = Self::new();
-        (self.raw.attributes, self.raw.events) = (attributes, events);
+        let attributes = cleared(&mut self.raw.attributes);
+        let events = cleared(&mut self.raw.events);
+        *self = Self { raw: RawSpan { attributes, events, ..Self::new().raw }, ..Self::new() };
     }
 
     /// Remembers what is wrong with it.
@@ -148,6 +145,12 @@ impl Draft<'_> {
         self.fault
             .or_else(|| absent.into_iter().find_map(|(is_absent, code)| is_absent.then_some(code)))
     }
+}
+
+/// The room of `list`, without what was in it.
+fn cleared<T>(list: &mut Vec<T>) -> Vec<T> {
+    list.clear();
+    std::mem::take(list)
 }
 
 /// The kind of a number, in either encoding.

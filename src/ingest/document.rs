@@ -103,7 +103,7 @@ impl<'a, 'w> Document<'a, '_, 'w> {
     }
 
     /// Enters an array.
-    fn open_array(&mut self) -> Result<bool> {
+    pub(crate) fn open_array(&mut self) -> Result<bool> {
         let is_array = self.is(Shape::Array)?;
         if is_array {
             self.json.open()?;

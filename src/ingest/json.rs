@@ -342,6 +342,12 @@ impl<'a> Json<'a> {
         Some(())
     }
 
+    /// Goes past the comma before a member; before the first there is none.
+    #[inline]
+    pub(crate) fn pass_comma(&mut self) -> Option<()> {
+        if self.opened { Some(()) } else { self.pass(b",") }
+    }
+
     /// The bytes that come next, so many, without going past them.
     #[inline]
     pub(crate) fn peek<const LEN: usize>(&self) -> Option<&'a [u8; LEN]> {
@@ -357,7 +363,8 @@ impl<'a> Json<'a> {
     }
 
     /// The rest of a text whose quote was passed, where it is closed and has no escapes.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a call takes as long as reading a short text")]
+    #[inline(always)]
     pub(crate) fn plain_text(&mut self) -> Option<&'a str> {
         let start = self.at;
         let end = start + ordinary_len(self.bytes.get(start..)?);

@@ -8,30 +8,43 @@ use super::json::Json;
 use super::scalar::{self, Id};
 use crate::conventions::raw::{Attribute, Value};
 
-/// An attribute, within the array of them: it itself where its key `is_wanted`, otherwise nothing.
-/// `None` where it is written otherwise.
-pub(crate) fn attribute<'a>(
+/// The attributes that come next in an array, up to one that is written otherwise: those whose keys
+/// are wanted.
+pub(crate) fn attributes<'a>(
     json: &mut Json<'a>,
     is_wanted: impl Fn(&[u8]) -> bool,
-) -> Option<Option<Attribute<'a>>> {
-    json.attempt(|json| {
-        json.pass(b"{\"key\":\"")?;
-        let key = json.plain_text()?;
-        json.pass(b",\"value\":{\"")?;
-        let is_wanted = is_wanted(key.as_bytes());
-        let value = value(json)?;
-        json.pass(b"}}")?;
-        Some(if is_wanted { Some((key.into(), value)) } else { None })
-    })
+    attributes: &mut Vec<Attribute<'a>>,
+) {
+    while json.attempt(|json| attribute(json, &is_wanted, attributes)).is_some() {}
 }
 
-/// A value behind the quote of its type's name.
-fn value<'a>(json: &mut Json<'a>) -> Option<Value<'a>> {
+/// An attribute, which is kept if it is wanted. `None` where it is written otherwise.
+#[inline]
+fn attribute<'a>(
+    json: &mut Json<'a>,
+    is_wanted: impl Fn(&[u8]) -> bool,
+    attributes: &mut Vec<Attribute<'a>>,
+) -> Option<()> {
+    json.pass_comma()?;
+    json.pass(b"{\"key\":\"")?;
+    let key = json.plain_text()?;
+    let is_wanted = is_wanted(key.as_bytes());
+    let value = if json.pass(b",\"value\":{\"stringValue\":\"").is_some() {
+        Value::Text(json.plain_text()?.into())
+    } else {
+        json.pass(b",\"value\":{\"")?;
+        other_value(json)?
+    };
+    json.pass(b"}}")?;
+    if is_wanted {
+        attributes.push((key.into(), value));
+    }
+    Some(())
+}
+
+/// A value that is no text, behind the quote of its type's name.
+fn other_value<'a>(json: &mut Json<'a>) -> Option<Value<'a>> {
     match json.peek()? {
-        b"s" => {
-            json.pass(b"stringValue\":\"")?;
-            json.plain_text().map(|text| Value::Text(text.into()))
-        }
         b"i" => {
             json.pass(b"intValue\":")?;
             if json.pass(b"\"").is_some() {

@@ -173,7 +173,7 @@ fn read_resource(document: &mut Document<'_, '_, '_>) -> Result<Resource> {
         while let Some(key) = document.json.next_key()? {
             match ResourceField::from_name(&key) {
                 Some(ResourceField::Attributes) => {
-                    read_attributes(document, Carrier::Resource, &mut attributes)?
+                    read_attributes(document, Carrier::Resource, &mut attributes)?;
                 }
                 None => document.json.skip()?,
             }
@@ -247,7 +247,7 @@ fn read_span_field<'a>(
         SpanField::Start => draft.set_start(read_unix_ns(document)?),
         SpanField::End => draft.set_end(read_unix_ns(document)?),
         SpanField::Attributes => {
-            read_attributes(document, Carrier::Span, &mut draft.raw.attributes)?
+            read_attributes(document, Carrier::Span, &mut draft.raw.attributes)?;
         }
         SpanField::Events => {
             document.each_object(|document| read_event(document, &mut draft.raw.events))?;
@@ -273,7 +273,7 @@ fn read_event<'a>(
             }
             Some(EventField::Name) => event.name = document.text()?,
             Some(EventField::Attributes) => {
-                read_attributes(document, Carrier::Event, &mut event.attributes)?
+                read_attributes(document, Carrier::Event, &mut event.attributes)?;
             }
             None => document.json.skip()?,
         }
@@ -306,17 +306,20 @@ fn read_attributes<'a>(
     carrier: Carrier,
     attributes: &mut Vec<Attribute<'a>>,
 ) -> Result<()> {
-    document.each_element(|document| {
+    if !document.open_array()? {
+        return Ok(());
+    }
+    loop {
         let Document { json, desk, .. } = document;
-        let attribute =
-            otlp_compact::attribute(json, |key| desk.wanted(carrier, key) != Wanted::No);
-        if let Some(attribute) = attribute {
-            attributes.extend(attribute);
-        } else if document.open_object()? {
+        let is_wanted = |key: &[u8]| desk.wanted(carrier, key) != Wanted::No;
+        otlp_compact::attributes(json, is_wanted, attributes);
+        if !json.next_element()? {
+            return Ok(());
+        }
+        if document.open_object()? {
             read_attribute(document, carrier, attributes)?;
         }
-        Ok(())
-    })
+    }
 }
 
 /// An attribute, behind its opening bracket.

@@ -96,7 +96,7 @@ impl<'w> Reader<'_, 'w> {
             let (number, value) = field?;
             match ResourceField::from_number(number) {
                 Some(ResourceField::Attributes) => {
-                    self.attribute(Carrier::Resource, value, message.at, attributes)?
+                    self.attribute(Carrier::Resource, value, message.at, attributes)?;
                 }
                 None => {}
             }

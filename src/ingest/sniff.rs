@@ -24,6 +24,9 @@ const LOOK_BYTES: usize = 1 << 20;
 /// How many, where these are JSON that has not said yet what it is.
 const FURTHER_LOOK_BYTES: usize = 64 << 20;
 
+/// How many tell text from anything else.
+const TEXT_LOOK_BYTES: usize = 64;
+
 /// How many times a value over several lines is looked for, and how many frames are looked at.
 const MAX_TRIES: usize = 16;
 
@@ -78,6 +81,10 @@ fn of_start(start: &[u8]) -> Option<Claim<Format>> {
     if start.trim_ascii() == NOTHING_FOUND {
         return Some(Ok(unpacked(Framing::Documents, Payload::Zipkin)));
     }
+    // To look for JSON in each line of what is no text would take long.
+    if !is_text(start) && shape::looks_like_message(start) {
+        return Some(Ok(unpacked(Framing::Fields, Payload::OtlpProtobuf)));
+    }
     if let Some((framing, payload)) = json(start) {
         return Some(payload.map(|payload| unpacked(framing, payload)));
     }
@@ -87,15 +94,21 @@ fn of_start(start: &[u8]) -> Option<Claim<Format>> {
                 .map(|layout| unpacked(layout.dialect.framing(), Payload::ClickhouseText(layout))),
         );
     }
-    let is_text =
+    let has_text_len =
         start.first_chunk().is_some_and(|len| TEXT_FRAME_BYTES <= u32::from_be_bytes(*len));
-    if !is_text && let Some(format) = frames(start, Framing::FixedFrames) {
+    if !has_text_len && let Some(format) = frames(start, Framing::FixedFrames) {
         return Some(format);
     }
     if shape::looks_like_message(start) {
         return Some(Ok(unpacked(Framing::Fields, Payload::OtlpProtobuf)));
     }
     frames(start, Framing::VarintFrames)
+}
+
+/// Whether there is nothing near the start of `start` that no text holds.
+fn is_text(start: &[u8]) -> bool {
+    let near = start.get(..TEXT_LOOK_BYTES).unwrap_or(start);
+    !near.iter().any(|&byte| byte < b' ' && !byte.is_ascii_whitespace())
 }
 
 /// What JSON is in `content`, and how it is divided. Lines may be bad; a value that goes over
