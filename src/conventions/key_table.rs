@@ -42,7 +42,7 @@ impl<V> KeyTable<V> {
         self.find(key).map(|(_, _, value)| value)
     }
 
-    /// `key` in lower case, if anything is known of it.
+    /// How `key` is written in the table, if anything is known of it.
     #[inline]
     pub(super) fn key(&self, key: &[u8]) -> Option<&str> {
         self.find(key).map(|(_, known, _)| known)
@@ -106,7 +106,19 @@ impl<V> KeyTable<V> {
 /// Whether the key that is `known` is meant.
 #[inline]
 fn is_same(known: &[u8], key: &[u8]) -> bool {
-    known == key || known.eq_ignore_ascii_case(key)
+    is_equal(known, key) || known.eq_ignore_ascii_case(key)
+}
+
+/// Whether two keys are the same, letter for letter. They are short: a call that compares them takes
+/// longer than eight bytes after eight.
+#[inline]
+pub(super) fn is_equal(known: &[u8], key: &[u8]) -> bool {
+    let (Some(known_end), Some(end)) = (known.last_chunk::<8>(), key.last_chunk::<8>()) else {
+        return known == key;
+    };
+    let (words, _) = known.as_chunks::<8>();
+    let same = |(one, other)| one == other;
+    known.len() == key.len() && known_end == end && words.iter().zip(key.as_chunks().0).all(same)
 }
 
 /// A hash that is the same in upper and lower case.

@@ -63,9 +63,12 @@ impl Draft<'_> {
 
     /// Makes it as good as new; what it has room for stays.
     pub(crate) fn clear(&mut self) {
-        let attributes = cleared(&mut self.raw.attributes);
-        let events = cleared(&mut self.raw.events);
-        *self = Self { raw: RawSpan { attributes, events, ..Self::new().raw }, ..Self::new() };
+        self.raw.attributes.clear();
+        self.raw.events.clear();
+        let mut fresh = Self::new();
+        std::mem::swap(&mut fresh.raw.attributes, &mut self.raw.attributes);
+        std::mem::swap(&mut fresh.raw.events, &mut self.raw.events);
+        *self = fresh;
     }
 
     /// Remembers what is wrong with it.
@@ -145,12 +148,6 @@ impl Draft<'_> {
         self.fault
             .or_else(|| absent.into_iter().find_map(|(is_absent, code)| is_absent.then_some(code)))
     }
-}
-
-/// The room of `list`, without what was in it.
-fn cleared<T>(list: &mut Vec<T>) -> Vec<T> {
-    list.clear();
-    std::mem::take(list)
 }
 
 /// The kind of a number, in either encoding.

@@ -82,8 +82,10 @@ fn of_start(start: &[u8]) -> Option<Claim<Format>> {
         return Some(Ok(unpacked(Framing::Documents, Payload::Zipkin)));
     }
     // To look for JSON in each line of what is no text would take long.
-    if !is_text(start) && shape::looks_like_message(start) {
-        return Some(Ok(unpacked(Framing::Fields, Payload::OtlpProtobuf)));
+    if !is_text(start)
+        && let Some(format) = binary(start)
+    {
+        return Some(format);
     }
     if let Some((framing, payload)) = json(start) {
         return Some(payload.map(|payload| unpacked(framing, payload)));
@@ -94,13 +96,19 @@ fn of_start(start: &[u8]) -> Option<Claim<Format>> {
                 .map(|layout| unpacked(layout.dialect.framing(), Payload::ClickhouseText(layout))),
         );
     }
+    binary(start)
+}
+
+/// The format of a stream that starts with `start`, if it is protobuf or in frames.
+fn binary(start: &[u8]) -> Option<Claim<Format>> {
     let has_text_len =
         start.first_chunk().is_some_and(|len| TEXT_FRAME_BYTES <= u32::from_be_bytes(*len));
     if !has_text_len && let Some(format) = frames(start, Framing::FixedFrames) {
         return Some(format);
     }
     if shape::looks_like_message(start) {
-        return Some(Ok(unpacked(Framing::Fields, Payload::OtlpProtobuf)));
+        let (framing, payload) = (Framing::Fields, Payload::OtlpProtobuf);
+        return Some(Ok(Format { framing, payload, is_packed: false }));
     }
     frames(start, Framing::VarintFrames)
 }
