@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::Wanted;
 use super::facts::Fact;
-use super::key_table::{KeyTable, is_equal};
+use super::key_table::KeyTable;
 use super::outcome::EXCEPTION_KEYS;
 use super::pattern::{NamePattern, Spellings};
 use super::raw::{RawSpan, Value};
@@ -363,8 +363,8 @@ impl Index {
     /// Whether anything depends on an attribute of a span.
     #[inline]
     pub(super) fn wanted(&self, key: &[u8]) -> Wanted<'_> {
-        match self.keys.key(key) {
-            Some(known) if is_equal(known.as_bytes(), key) => Wanted::As(known),
+        match self.keys.find(key) {
+            Some(entry) if entry.is_exact => Wanted::As(entry.key),
             Some(_) => Wanted::Yes,
             None if key.starts_with(RPC.as_bytes()) => Wanted::Yes,
             None => Wanted::No,

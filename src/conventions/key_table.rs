@@ -26,6 +26,18 @@ struct Slot {
     entry: usize,
 }
 
+/// A key that was found.
+pub(super) struct Entry<'t, V> {
+    /// Its place among the entries.
+    place: usize,
+    /// It, in lower case.
+    pub(super) key: &'t str,
+    /// It was asked for in lower case.
+    pub(super) is_exact: bool,
+    /// What is known of it.
+    pub(super) value: &'t V,
+}
+
 /// No key.
 const FREE: Slot = Slot { hash: 0, entry: usize::MAX };
 
@@ -39,25 +51,22 @@ impl<V> KeyTable<V> {
     /// What is known of `key`.
     #[inline]
     pub(super) fn get(&self, key: &[u8]) -> Option<&V> {
-        self.find(key).map(|(_, _, value)| value)
+        self.find(key).map(|entry| entry.value)
     }
 
-    /// How `key` is written in the table, if anything is known of it.
+    /// The entry of `key`.
     #[inline]
-    pub(super) fn key(&self, key: &[u8]) -> Option<&str> {
-        self.find(key).map(|(_, known, _)| known)
-    }
-
-    /// The place of `key` in the table, how it is written there, and its value.
-    #[inline]
-    fn find(&self, key: &[u8]) -> Option<(usize, &str, &V)> {
+    pub(super) fn find(&self, key: &[u8]) -> Option<Entry<'_, V>> {
         let hash = hash_of(key);
         let mut at = hash;
         loop {
             let slot = self.slots.get(self.slot_of(at))?;
             let (known, value) = self.entries.get(slot.entry)?;
-            if slot.hash == hash && is_same(known.as_bytes(), key) {
-                return Some((slot.entry, known, value));
+            if slot.hash == hash {
+                let is_exact = is_equal(known.as_bytes(), key);
+                if is_exact || known.as_bytes().eq_ignore_ascii_case(key) {
+                    return Some(Entry { place: slot.entry, key: known, is_exact, value });
+                }
             }
             at = at.wrapping_add(1);
         }
@@ -72,7 +81,7 @@ impl<V> KeyTable<V> {
 
     /// What is known of `key`, which is in lower case; at first, what `first` gives.
     pub(super) fn entry(&mut self, key: &str, first: impl FnOnce() -> V) -> &mut V {
-        let known = self.find(key.as_bytes()).map(|(place, ..)| place);
+        let known = self.find(key.as_bytes()).map(|entry| entry.place);
         let place = known.unwrap_or_else(|| {
             self.entries.push((key.into(), first()));
             self.place_last();
@@ -103,16 +112,10 @@ impl<V> KeyTable<V> {
     }
 }
 
-/// Whether the key that is `known` is meant.
-#[inline]
-fn is_same(known: &[u8], key: &[u8]) -> bool {
-    is_equal(known, key) || known.eq_ignore_ascii_case(key)
-}
-
 /// Whether two keys are the same, letter for letter. They are short: a call that compares them takes
 /// longer than eight bytes after eight.
 #[inline]
-pub(super) fn is_equal(known: &[u8], key: &[u8]) -> bool {
+fn is_equal(known: &[u8], key: &[u8]) -> bool {
     let (Some(known_end), Some(end)) = (known.last_chunk::<8>(), key.last_chunk::<8>()) else {
         return known == key;
     };

@@ -123,6 +123,7 @@ pub(crate) fn whole_span_id(digits: &[u8; 16]) -> Option<SpanId> {
     whole_hex(digits).map(SpanId)
 }
 
+/// The number in 16 hexadecimal digits.
 fn whole_hex(digits: &[u8; 16]) -> Option<u64> {
     let mut number = 0;
     let mut all = 0;

@@ -135,6 +135,18 @@ fn each_way_to_write_a_part_of_a_span_says_the_same_with_white_space() {
         let line = line_of([SPAN, &SPAN.replacen(part, other, 1), SPAN].join(",").as_bytes());
         assert_eq!(told(&folder, &line), told(&folder, &spaced(&line).0), "{other}");
     }
+    // Any letter anywhere in an id or a time.
+    for letter in (b' '..=b'~').chain(*b"\x10\x1a\xff").filter(|letter| !b"\"\\".contains(letter)) {
+        for (at, part) in
+            [(3, "EEE19B7EC3C1B173"), (21, "60c\""), (4, "1609346"), (0, "8600000001")]
+        {
+            let mut span = SPAN.as_bytes().to_vec();
+            let start = SPAN.find(part).unwrap();
+            span[start + at % part.len()] = letter;
+            let line = line_of(&span);
+            assert_eq!(told(&folder, &line), told(&folder, &spaced(&line).0), "{letter}");
+        }
+    }
     // Of a line that is no UTF-8 each text is looked at by itself.
     let (before, behind) = SPAN.split_once("\"x\"").unwrap();
     let broken = [before.as_bytes(), b"\"\xff\"", behind.as_bytes()].concat();
