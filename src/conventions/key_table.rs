@@ -55,7 +55,8 @@ impl<V> KeyTable<V> {
     }
 
     /// The entry of `key`.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "most callers look at one part of what is found")]
+    #[inline(always)]
     pub(super) fn find(&self, key: &[u8]) -> Option<Entry<'_, V>> {
         let hash = hash_of(key);
         let mut at = hash;
