@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 use std::fmt;
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -182,6 +182,24 @@ impl Sym {
     }
 }
 
+/// What a client called, so far as its attributes tell: a hash of that. The same bits in every run,
+/// compared and never shown. Only calls below one parent are compared: if there are ten thousand,
+/// all different, two of them look the same once in 10^11 such parents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Target(NonZeroU64);
+
+impl Target {
+    /// The target whose hash is `bits`.
+    pub fn new(bits: u64) -> Self {
+        Self(NonZeroU64::new(bits).unwrap_or(NonZeroU64::MAX))
+    }
+
+    /// The bits of the hash.
+    pub const fn bits(self) -> u64 {
+        self.0.get()
+    }
+}
+
 names! {
     /// What a span says it is. INTERNAL and unset are one: SEMANTICS never tells them apart.
     pub enum Kind {
@@ -335,8 +353,8 @@ pub struct Span {
     pub queued_key: Option<Sym>,
     /// From the start, how long an event says that the span waited; zero where none does.
     pub waited_inside: Nanos,
-    /// What tells one call from another of the same name. Compared, never printed.
-    pub target: Option<Sym>,
+    /// What tells one call from another of the same name.
+    pub target: Option<Target>,
     /// The other end, as a client names it (SEMANTICS §6, `callee_service`).
     pub peer_service: Option<Sym>,
     /// How many span links it carries; counted, not followed.
@@ -370,7 +388,7 @@ impl Span {
                     (
                         (span.parent_span_id, span.kind, span.outcome, span.http_status),
                         (span.allowance, span.attempt_ordinal, span.queued_before),
-                        (span.waited_inside, span.links, span.flags),
+                        (span.waited_inside, span.links, span.flags, span.target),
                     )
                 };
                 rest(self).cmp(&rest(other))
@@ -388,7 +406,6 @@ impl Span {
                         span.grant.map(|grant| grant.rule),
                         Some(span.clock_domain),
                         span.route_operation,
-                        span.target,
                         span.peer_service,
                         span.allowance_key,
                         span.ordinal_key,

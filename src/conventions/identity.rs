@@ -3,14 +3,16 @@
 use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 
+use twox_hash::XxHash64;
+
 use super::facts::Fact;
 use super::index::Found;
 use super::raw::Value;
 use super::reading::text_of;
-use crate::span::Kind;
+use crate::span::{Kind, Target};
 
-/// Between the parts of a target identity; no attribute holds it.
-const SEPARATOR: char = '\u{1f}';
+/// A number of 64 bits in text is no longer: 19 digits and a sign.
+const MAX_DECIMAL: usize = 20;
 /// What stands for any IP address, which reports must not show.
 const ANY_IP: &str = "ip";
 
@@ -31,48 +33,118 @@ fn first_text<'a>(found: &Found<'a>, facts: &[Fact]) -> Option<Cow<'a, str>> {
     facts.iter().find_map(|&fact| text(found, fact))
 }
 
-/// What tells one call from another of the same name, in one text; old and new spellings of the
-/// same thing give the same.
-pub(super) fn target(found: &Found<'_>) -> Option<String> {
-    let mut identity = String::new();
-    let mut add = |class: &str, value: Option<Cow<'_, str>>| {
-        let Some(value) = value else { return };
-        if !identity.is_empty() {
-            identity.push(SEPARATOR);
+/// What tells one call from another of the same name; old and new spellings of the same thing give
+/// the same.
+pub(super) fn target(found: &Found<'_>) -> Option<Target> {
+    let mut identity = Identity::default();
+    identity.add(Class::Address, first_text(found, &[Fact::ServerAddress, Fact::PeerAddress]));
+    identity.add_value(Class::Port, found.fact(Fact::ServerPort));
+    identity.add(Class::Peer, first_text(found, &[Fact::PeerService, Fact::UpstreamCluster]));
+    let (service, method) = (text(found, Fact::RpcService), text(found, Fact::RpcMethod));
+    identity.add_rpc(service.as_deref(), method.as_deref());
+    identity.add(Class::HttpMethod, text(found, Fact::HttpMethod));
+    match text(found, Fact::Url) {
+        Some(url) => identity.add_url(&url, None),
+        None => {
+            if let Some(path) = text(found, Fact::UrlPath) {
+                identity.add_url(&path, text(found, Fact::UrlQuery));
+            }
         }
-        identity.push_str(class);
-        identity.push('=');
-        identity.push_str(&value);
-    };
-    add("address", first_text(found, &[Fact::ServerAddress, Fact::PeerAddress]));
-    add("port", text(found, Fact::ServerPort));
-    add("peer", first_text(found, &[Fact::PeerService, Fact::UpstreamCluster]));
-    add("rpc", rpc_method(found));
-    add("method", text(found, Fact::HttpMethod));
-    add("url", text(found, Fact::Url).or_else(|| path_and_query(found)));
-    add("query", text(found, Fact::QueryText));
-    add("destination", text(found, Fact::Destination));
-    (!identity.is_empty()).then_some(identity)
+    }
+    identity.add(Class::Query, text(found, Fact::QueryText));
+    identity.add(Class::Destination, text(found, Fact::Destination));
+    identity.is_told.then(|| Target::new(identity.hash))
 }
 
-/// `Service/Method`, whether the method's attribute holds all of it or a service stands beside it.
-fn rpc_method<'a>(found: &Found<'a>) -> Option<Cow<'a, str>> {
-    let service = text(found, Fact::RpcService);
-    let Some(method) = text(found, Fact::RpcMethod) else { return service };
-    let method = method.strip_prefix('/').map(|rest| Cow::Owned(rest.to_owned())).unwrap_or(method);
-    match service {
-        Some(service) if !method.contains('/') => Some(Cow::Owned(format!("{service}/{method}"))),
-        _ => Some(method),
+/// What a part of a target is.
+#[derive(Clone, Copy)]
+enum Class {
+    Address,
+    Port,
+    Peer,
+    RpcService,
+    RpcMethod,
+    HttpMethod,
+    Url,
+    UrlQuery,
+    Query,
+    Destination,
+}
+
+/// The parts of a target as far as they are known, hashed one after another: the hash of those
+/// before seeds that of the next.
+#[derive(Default)]
+struct Identity {
+    hash: u64,
+    is_told: bool,
+}
+
+impl Identity {
+    /// Adds a part that is of `class`.
+    fn write(&mut self, class: Class, text: &[u8]) {
+        self.hash = XxHash64::oneshot(self.hash ^ class as u64, text);
+        self.is_told = true;
+    }
+
+    /// Adds a part, if it is told.
+    fn add(&mut self, class: Class, text: Option<Cow<'_, str>>) {
+        if let Some(text) = text {
+            self.write(class, text.as_bytes());
+        }
+    }
+
+    /// Adds a part that is often a number.
+    fn add_value(&mut self, class: Class, value: Option<&Value<'_>>) {
+        match value {
+            Some(&Value::Int(number)) => self.write(class, decimal(number, &mut [0; MAX_DECIMAL])),
+            value => self.add(class, value.and_then(text_of)),
+        }
+    }
+
+    /// Adds `Service/Method`, whether the method's attribute holds all of it or a service stands
+    /// beside it.
+    fn add_rpc(&mut self, service: Option<&str>, method: Option<&str>) {
+        let method = method.map(|method| method.strip_prefix('/').unwrap_or(method));
+        let (service, method) = match (service, method) {
+            (service, Some(method)) if !method.contains('/') => (service, method),
+            (_, Some(all)) | (Some(all), None) => match all.rsplit_once('/') {
+                Some((service, method)) => (Some(service), method),
+                None => (None, all),
+            },
+            (None, None) => return,
+        };
+        self.add(Class::RpcService, service.map(Cow::Borrowed));
+        self.write(Class::RpcMethod, method.as_bytes());
+    }
+
+    /// Adds a URL, or what stands after the host in one, perhaps with its query told by itself.
+    fn add_url(&mut self, url: &str, query: Option<Cow<'_, str>>) {
+        let (path, query) = match url.split_once('?') {
+            Some((path, query)) => (path, Some(Cow::Borrowed(query))),
+            None => (url, query),
+        };
+        self.write(Class::Url, path.as_bytes());
+        self.add(Class::UrlQuery, query);
     }
 }
 
-/// What stands after the host in a URL.
-fn path_and_query<'a>(found: &Found<'a>) -> Option<Cow<'a, str>> {
-    let path = text(found, Fact::UrlPath)?;
-    match text(found, Fact::UrlQuery) {
-        Some(query) if !path.contains('?') => Some(Cow::Owned(format!("{path}?{query}"))),
-        _ => Some(path),
+/// `number` as text writes it, at the end of `room`.
+fn decimal(number: i64, room: &mut [u8; MAX_DECIMAL]) -> &[u8] {
+    let mut left = number.unsigned_abs();
+    let mut start = room.len();
+    for (at, place) in room.iter_mut().enumerate().rev() {
+        if left == 0 && at + 1 < MAX_DECIMAL {
+            if number < 0 {
+                *place = b'-';
+                start = at;
+            }
+            break;
+        }
+        *place = b'0' + u8::try_from(left % 10).unwrap_or_default();
+        left /= 10;
+        start = at;
     }
+    room.get(start..).unwrap_or_default()
 }
 
 /// The other end as a client names it.
@@ -86,6 +158,10 @@ pub(super) fn peer_service<'a>(found: &Found<'a>) -> Option<Cow<'a, str>> {
 /// The address, unless it is a number.
 fn without_ip(address: Cow<'_, str>) -> Cow<'_, str> {
     let bare = address.trim_start_matches('[').trim_end_matches(']');
+    // Most are names, which is told at once.
+    if !bare.starts_with(|c: char| c.is_ascii_digit()) && !bare.contains(':') {
+        return address;
+    }
     if bare.parse::<IpAddr>().is_ok() || address.parse::<SocketAddr>().is_ok() {
         return Cow::Borrowed(ANY_IP);
     }

@@ -3,7 +3,10 @@
 
 use rustc_hash::FxHashMap;
 
+use super::Wanted;
 use super::facts::Fact;
+use super::key_table::KeyTable;
+use super::outcome::EXCEPTION_KEYS;
 use super::pattern::{NamePattern, Spellings};
 use super::raw::{RawSpan, Value};
 use super::reading::{Grammar, bare, mentions_timeout, whole_number};
@@ -11,8 +14,11 @@ use super::rows::{
     ExceptionRow, FactRow, GrantRow, NameMeaning, NameRow, OrdinalGrammar, OrdinalRow, OutcomeRow,
     QueueRow, Rows, WordRow,
 };
-use super::seen::Seen;
+use super::seen::Tally;
 use crate::units::UnixNanos;
+
+/// How the keys of remote procedures begin.
+pub(super) const RPC: &str = "rpc.";
 
 /// Between the ids of the rows that name one key.
 const RULE_SEPARATOR: &str = ", ";
@@ -43,7 +49,9 @@ enum Use {
 
 /// All uses of a key or an event.
 #[derive(Clone, Debug)]
-struct Meaning {
+pub(super) struct Meaning {
+    /// Its number among all.
+    pub(super) number: usize,
     /// What it is called where it is counted.
     counted_as: String,
     /// The rules to count it under; empty if it is not counted.
@@ -54,9 +62,11 @@ struct Meaning {
 }
 
 impl Meaning {
-    /// No use yet.
-    fn new(counted_as: String) -> Self {
-        Self { counted_as, rule: String::new(), is_url: false, uses: Vec::new() }
+    /// No use yet; the next after `count` others.
+    fn new(counted_as: String, count: &mut usize) -> Self {
+        let number = *count;
+        *count += 1;
+        Self { number, counted_as, rule: String::new(), is_url: false, uses: Vec::new() }
     }
 
     /// Adds a use, if any, by the row `rule`.
@@ -80,20 +90,21 @@ impl Meaning {
     }
 }
 
-/// Meanings by key or name.
-type Meanings = FxHashMap<Box<str>, Meaning>;
-
 /// The conventions, ready for looking up.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Index {
-    /// By attribute key, in lower case.
-    keys: Meanings,
+    /// How many meanings there are.
+    meanings: usize,
+    /// By attribute key.
+    keys: KeyTable<Meaning>,
     /// By event name.
-    events: Meanings,
+    events: FxHashMap<Box<str>, Meaning>,
     /// Events whose name holds what is another each time.
     starred_events: Vec<(NamePattern, Meaning)>,
     /// The attributes of events that grant rows ask for, by event name.
-    event_keys: FxHashMap<Box<str>, Meanings>,
+    event_keys: FxHashMap<Box<str>, KeyTable<Meaning>>,
+    /// The attributes that are read of events of any name.
+    keys_of_events: KeyTable<()>,
     /// A key that each fact is looked for by.
     fact_keys: [Option<Box<str>>; Fact::COUNT],
     names: FxHashMap<Box<str>, NameMeaning>,
@@ -112,8 +123,7 @@ pub(super) struct Hit<'a> {
     pub(super) place: Place,
     /// The key as the span has it; the event's name for an event.
     pub(super) key: &'a str,
-    /// What it is called where it is counted.
-    pub(super) counted_as: &'a str,
+    pub(super) meaning: &'a Meaning,
     pub(super) value: HitValue<'a>,
 }
 
@@ -147,8 +157,8 @@ impl<'a> Found<'a> {
     }
 
     /// Notes what was found under `key`.
-    fn add(&mut self, found_use: Use, key: &'a str, counted_as: &'a str, value: HitValue<'a>) {
-        let hit = |place| Hit { place, key, counted_as, value };
+    fn add(&mut self, found_use: Use, key: &'a str, meaning: &'a Meaning, value: HitValue<'a>) {
+        let hit = |place| Hit { place, key, meaning, value };
         match (found_use, value) {
             (Use::Fact(fact, rank), HitValue::Attribute(value)) => {
                 if let Some(slot) = self.facts.get_mut(fact as usize)
@@ -198,6 +208,9 @@ impl Index {
     /// Turns `rows` round.
     pub(super) fn new(rows: Rows) -> Self {
         let mut index = Self::default();
+        for key in EXCEPTION_KEYS {
+            index.keys_of_events.entry(key, || ());
+        }
         index.add_facts(&rows.fact);
         index.add_grants(&rows.grant);
         let mut places = Places::default();
@@ -267,6 +280,10 @@ impl Index {
     fn add_grants(&mut self, rows: &[GrantRow]) {
         let mut places = Places::default();
         for (at, row) in rows.iter().enumerate() {
+            // What has to be there, or to be small, for others to count means nothing by itself.
+            for key in row.beside.iter().flatten().chain(&row.single_try) {
+                self.key(&key.to_ascii_lowercase());
+            }
             for key in spellings(&row.keys) {
                 let meaning = match &row.event {
                     Some(event) => self.event_key(event, key),
@@ -294,12 +311,13 @@ impl Index {
 
     /// The meaning of an attribute.
     fn key(&mut self, key: &str) -> &mut Meaning {
-        self.keys.entry(key.into()).or_insert_with(|| Meaning::new(key.to_owned()))
+        self.keys.entry(key, || Meaning::new(key.to_owned(), &mut self.meanings))
     }
 
     /// The meaning of an event.
     fn event(&mut self, name: &str) -> &mut Meaning {
-        self.events.entry(name.into()).or_insert_with(|| Meaning::new(format!("event {name}")))
+        let first = || Meaning::new(format!("event {name}"), &mut self.meanings);
+        self.events.entry(name.into()).or_insert_with(first)
     }
 
     /// Counts events whose name matches under the row `rule`.
@@ -308,7 +326,7 @@ impl Index {
             self.event(name).add(rule, None);
             return;
         }
-        let mut meaning = Meaning::new(format!("event {pattern}"));
+        let mut meaning = Meaning::new(format!("event {pattern}"), &mut self.meanings);
         meaning.add(rule, None);
         self.starred_events.push((pattern.clone(), meaning));
     }
@@ -323,8 +341,9 @@ impl Index {
 
     /// The meaning of an event's attribute.
     fn event_key(&mut self, name: &str, key: &str) -> &mut Meaning {
-        let keys = self.event_keys.entry(name.into()).or_default();
-        keys.entry(key.into()).or_insert_with(|| Meaning::new(format!("event {name}: {key}")))
+        self.keys_of_events.entry(key, || ());
+        let first = || Meaning::new(format!("event {name}: {key}"), &mut self.meanings);
+        self.event_keys.entry(name.into()).or_default().entry(key, first)
     }
 
     /// What the name of a span says of it, and its number if it has one.
@@ -339,6 +358,22 @@ impl Index {
             }
             star.parse().ok().filter(|&number| number >= 1).map(|number| (*means, Some(number)))
         })
+    }
+
+    /// Whether anything depends on an attribute of a span.
+    #[inline]
+    pub(super) fn wanted(&self, key: &[u8]) -> Wanted<'_> {
+        match self.keys.find(key) {
+            Some(entry) if entry.is_exact => Wanted::As(entry.key),
+            Some(_) => Wanted::Yes,
+            None if key.starts_with(RPC.as_bytes()) => Wanted::Yes,
+            None => Wanted::No,
+        }
+    }
+
+    /// Whether anything depends on an attribute of an event, whatever that is called.
+    pub(super) fn reads_in_event(&self, key: &[u8]) -> bool {
+        self.keys_of_events.get(key).is_some()
     }
 
     /// The name with what stands for its star renamed, where it says something of the span; names
@@ -388,25 +423,20 @@ impl Index {
     }
 
     /// Looks all attributes and events of a span up.
-    pub(super) fn find<'a>(&'a self, raw: &'a RawSpan<'a>, seen: &mut Seen) -> Found<'a> {
+    pub(super) fn find<'a>(&'a self, raw: &'a RawSpan<'a>, tally: &mut Tally) -> Found<'a> {
         let mut found = Found::default();
         for (key, value) in &raw.attributes {
-            found.has_rpc |= key.starts_with("rpc.");
-            look_up(
-                meaning_of_key(&self.keys, key),
-                key,
-                HitValue::Attribute(value),
-                &mut found,
-                seen,
-            );
+            found.has_rpc |= key.starts_with(RPC);
+            let meaning = self.keys.get(key.as_bytes());
+            look_up(meaning, key, HitValue::Attribute(value), &mut found, tally);
         }
         for event in &raw.events {
             let meaning = self.meaning_of_event(&event.name);
-            look_up(meaning, &event.name, HitValue::Event(event.time), &mut found, seen);
+            look_up(meaning, &event.name, HitValue::Event(event.time), &mut found, tally);
             if let Some(keys) = self.event_keys.get(event.name.as_ref()) {
                 for (key, value) in &event.attributes {
                     let value = HitValue::Attribute(value);
-                    look_up(meaning_of_key(keys, key), key, value, &mut found, seen);
+                    look_up(keys.get(key.as_bytes()), key, value, &mut found, tally);
                 }
             }
         }
@@ -436,12 +466,12 @@ impl Places {
 
 /// What the rows that `key` is looked up for read of `value`; the first that reads anything.
 fn bare_by(
-    meanings: &Meanings,
+    meanings: &KeyTable<Meaning>,
     key: &str,
     value: &Value<'_>,
     index: &Index,
 ) -> Option<Value<'static>> {
-    meaning_of_key(meanings, key)?.uses.iter().find_map(|found_use| match *found_use {
+    meanings.get(key.as_bytes())?.uses.iter().find_map(|found_use| match *found_use {
         Use::Grant(place) => bare(index.grants.get(place.row)?.read, value),
         Use::Queue(place) => bare(index.queues.get(place.row)?.read, value),
         Use::Ordinal(place) => match index.ordinals.get(place.row)?.read {
@@ -452,28 +482,19 @@ fn bare_by(
     })
 }
 
-/// What an attribute's key means, in whatever case it is written.
-fn meaning_of_key<'a>(meanings: &'a Meanings, key: &str) -> Option<&'a Meaning> {
-    if key.bytes().any(|byte| byte.is_ascii_uppercase()) {
-        meanings.get(key.to_ascii_lowercase().as_str())
-    } else {
-        meanings.get(key)
-    }
-}
-
 /// Adds what `key` means, if anything, to `found`, and counts it.
 fn look_up<'a>(
     meaning: Option<&'a Meaning>,
     key: &'a str,
     value: HitValue<'a>,
     found: &mut Found<'a>,
-    seen: &mut Seen,
+    tally: &mut Tally,
 ) {
     let Some(meaning) = meaning else { return };
     if meaning.counts(value) {
-        seen.met(&meaning.counted_as, &meaning.rule);
+        tally.met(meaning.number, &meaning.counted_as, &meaning.rule);
     }
     for &found_use in &meaning.uses {
-        found.add(found_use, key, &meaning.counted_as, value);
+        found.add(found_use, key, meaning, value);
     }
 }

@@ -7,6 +7,7 @@ mod facts;
 mod identity;
 mod index;
 mod instant;
+mod key_table;
 mod neutral;
 mod outcome;
 mod pattern;
@@ -21,7 +22,7 @@ use crate::span::{Interner, Sym};
 pub use crate::config_error::ConfigError as ConventionsError;
 pub use neutral::{Named, Rename};
 pub use resolve::tells_of_moved_times;
-pub use seen::{KeyCount, Seen};
+pub use seen::{KeyCount, Seen, Tally};
 
 use index::Index;
 use raw::Attribute;
@@ -34,6 +35,32 @@ const EMBEDDED: &str = include_str!("conventions.toml");
 /// two are tags that Jaeger's clients put on processes.
 const CLOCK_KEYS: [&str; 6] =
     ["k8s.node.name", "host.id", "host.name", "service.instance.id", "hostname", "ip"];
+
+/// The resource attribute that names a service.
+const SERVICE_KEY: &str = "service.name";
+
+/// What carries attributes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carrier {
+    /// What made spans.
+    Resource,
+    /// A span.
+    Span,
+    /// Something that happened within a span.
+    Event,
+}
+
+/// Whether anything depends on an attribute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted<'c> {
+    /// Nothing does.
+    No,
+    /// Something does.
+    Yes,
+    /// Something does, and the conventions write its key in the same way: here it is known to be
+    /// text.
+    As(&'c str),
+}
 
 /// Which attributes mean what.
 #[derive(Clone, Debug)]
@@ -80,12 +107,26 @@ impl Conventions {
         Self { heuristics: on, ..self }
     }
 
+    /// Whether anything depends on the attribute `key` of `carrier`.
+    #[inline]
+    pub fn wanted(&self, carrier: Carrier, key: &[u8]) -> Wanted<'_> {
+        let is_wanted = match carrier {
+            Carrier::Span => return self.index.wanted(key),
+            Carrier::Event => self.index.reads_in_event(key),
+            Carrier::Resource => {
+                let is_clock = |clock: &str| clock.as_bytes() == key;
+                key == SERVICE_KEY.as_bytes() || CLOCK_KEYS.into_iter().any(is_clock)
+            }
+        };
+        if is_wanted { Wanted::Yes } else { Wanted::No }
+    }
+
     /// What the attributes of a resource say of its spans.
     pub fn resource(&self, attributes: &[Attribute<'_>], strings: &mut Interner) -> Resource {
         let value_of = |key: &str| {
             attributes.iter().find(|(name, _)| name == key).and_then(|(_, value)| text_of(value))
         };
-        let service = strings.intern(&value_of("service.name").unwrap_or_default());
+        let service = strings.intern(&value_of(SERVICE_KEY).unwrap_or_default());
         let clock = CLOCK_KEYS.iter().find_map(|key| Some(format!("{key}={}", value_of(key)?)));
         let clock_domain = clock.map_or(service, |clock| strings.intern(&clock));
         Resource { service, clock_domain, number: None }

@@ -14,7 +14,7 @@ use super::outcome::grpc_code;
 use super::raw::{Attribute, RawEvent, RawSpan, Value};
 use super::reading::{text_of, whole_number};
 use super::resolve::TIMES_MOVED;
-use super::{CLOCK_KEYS, Conventions, Seen};
+use super::{CLOCK_KEYS, Conventions, Tally};
 use crate::span::{Interner, Kind, Outcome, Span, Sym};
 
 /// What a name is the name of. Names of one sort that differ are renamed differently.
@@ -68,7 +68,7 @@ impl Conventions {
         strings: &Interner,
         rename: &mut Rename<'_>,
     ) -> RawSpan<'static> {
-        let mut unused = Seen::default();
+        let mut unused = Tally::default();
         let found = self.index.find(raw, &mut unused);
         let mut kept = Kept { index: &self.index, raw, span, strings, attributes: Vec::new() };
         kept.keep_times();
@@ -267,7 +267,7 @@ impl Kept<'_> {
             self.keep_fact(Fact::HttpRoute, Value::Text(rename(Named::Route, &route).into()));
         }
         if let Some(target) = self.span.target {
-            let target = rename(Named::Target, self.strings.get(target));
+            let target = rename(Named::Target, &format!("{:016x}", target.bits()));
             self.keep_fact(Fact::Destination, Value::Text(target.into()));
         }
         if let Some(peer) = self.span.peer_service {

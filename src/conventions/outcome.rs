@@ -10,6 +10,8 @@ use crate::span::{Kind, Outcome};
 
 /// The event that tells an exception.
 const EXCEPTION_EVENT: &str = "exception";
+/// Its attributes that are read: the type, and the message.
+pub(super) const EXCEPTION_KEYS: [&str; 2] = ["exception.type", "exception.message"];
 
 /// How the span ended.
 pub(super) fn outcome(index: &Index, raw: &RawSpan<'_>, kind: Kind, found: &Found<'_>) -> Outcome {
@@ -108,9 +110,10 @@ fn described(index: &Index, raw: &RawSpan<'_>, found: &Found<'_>) -> Option<Outc
         messages.push(raw.status_message.to_lowercase());
         let exceptions = raw.events.iter().filter(|event| event.name == EXCEPTION_EVENT);
         for (key, value) in exceptions.flat_map(|event| &event.attributes) {
+            let [of_type, of_message] = EXCEPTION_KEYS;
             let texts = match key.as_ref() {
-                "exception.type" => &mut types,
-                "exception.message" => &mut messages,
+                key if key == of_type => &mut types,
+                key if key == of_message => &mut messages,
                 _ => continue,
             };
             texts.extend(text_of(value).map(|text| text.to_lowercase()));

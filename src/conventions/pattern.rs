@@ -96,6 +96,11 @@ impl NamePattern {
 
     /// What the star stands for in `name`; nothing where the name does not match.
     pub(super) fn star<'a>(&self, name: &'a str) -> Option<&'a str> {
+        // Most names are told apart by their first letter.
+        let first = self.head.as_bytes().first();
+        if first.is_some() && first != name.as_bytes().first() {
+            return None;
+        }
         name.strip_prefix(self.head.as_str())?.strip_suffix(self.tail.as_deref()?)
     }
 }

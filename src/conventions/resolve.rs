@@ -7,7 +7,7 @@ use super::reading::{
     Reading, Unparsed, is_true, length, read, sdk_attempt, text_of, whole_number,
 };
 use super::rows::{Anchor, GrantRow, NameMeaning, OrdinalGrammar, OrdinalRow, QueueRow, TimeKind};
-use super::{Conventions, Resource, Seen, identity, outcome};
+use super::{Conventions, Resource, Tally, identity, outcome};
 use crate::span::{Flags, Grant, GrantKind, Interner, Kind, Outcome, Span};
 use crate::units::{Nanos, UnixNanos};
 
@@ -24,26 +24,26 @@ pub(super) const TIMES_MOVED: &str = "timestamps were adjusted";
 const MAX_HEURISTIC: Nanos = Nanos::from_seconds(100_000_000);
 
 impl Conventions {
-    /// What `raw`, a span of `resource`, means. Counts the keys met in `seen`.
+    /// What `raw`, a span of `resource`, means. Counts the keys met in `tally`.
     pub fn resolve(
         &self,
         raw: &RawSpan<'_>,
         resource: &Resource,
         strings: &mut Interner,
-        seen: &mut Seen,
+        tally: &mut Tally,
     ) -> Span {
-        let found = self.index.find(raw, seen);
+        let found = self.index.find(raw, tally);
         let name = self.index.name(&raw.name);
         let is_try = self.is_try(raw, name.map(|(means, _)| means), &found);
         let kind = kind_of(raw.kind, name.map(|(means, _)| means), is_try);
         let end = raw.end.max(raw.start);
-        let queued = self.queued_before(raw, &found, seen);
+        let queued = self.queued_before(raw, &found, tally);
         let queued_before = queued.map_or(Nanos::ZERO, |(_, queued)| queued);
         let asked = Asked { conventions: self, raw, kind, arrival: raw.start - queued_before };
-        let grant = asked.grant(&found, strings, seen);
-        let allowance = asked.allowance(&found, seen);
+        let grant = asked.grant(&found, strings, tally);
+        let allowance = asked.allowance(&found, tally);
         let number_in_name = name.and_then(|(_, number)| number);
-        let ordinal = self.ordinal(raw, number_in_name, &found, seen);
+        let ordinal = self.ordinal(raw, number_in_name, &found, tally);
         let outcome = outcome::outcome(&self.index, raw, kind, &found);
         let target = (kind == Kind::Client).then(|| identity::target(&found)).flatten();
         let peer_service = kind.sends().then(|| identity::peer_service(&found)).flatten();
@@ -71,7 +71,7 @@ impl Conventions {
             waited_inside: found
                 .waited_until
                 .map_or(Nanos::ZERO, |until| (until.min(end) - raw.start).at_least_zero()),
-            target: target.map(|target| strings.intern(&target)),
+            target,
             peer_service: peer_service.map(|peer| strings.intern(&peer)),
             links: raw.links,
             flags: flags(raw, kind, outcome, name.map(|(means, _)| means), is_try, &found),
@@ -94,12 +94,12 @@ impl Conventions {
         raw: &RawSpan<'_>,
         number_in_name: Option<i32>,
         found: &Found<'f>,
-        seen: &mut Seen,
+        tally: &mut Tally,
     ) -> Option<(&'f str, i32)> {
         let declared = found.ordinals.iter().find_map(|hit| {
             let row = self.index.ordinals.get(hit.place.row).filter(|row| is_of_name(row, raw))?;
             let HitValue::Attribute(value) = hit.value else { return None };
-            Some((hit.key, counting_unparsed(ordinal_of(row, value), hit, seen)?))
+            Some((hit.key, counting_unparsed(ordinal_of(row, value), hit, tally)?))
         });
         declared.or(number_in_name.map(|number| (NAME_KEY, number)))
     }
@@ -110,7 +110,7 @@ impl Conventions {
         &self,
         raw: &RawSpan<'_>,
         found: &Found<'f>,
-        seen: &mut Seen,
+        tally: &mut Tally,
     ) -> Option<(&'f str, Nanos)> {
         found.queues.iter().find_map(|hit| {
             let queued = match hit.value {
@@ -119,7 +119,7 @@ impl Conventions {
                 }
                 HitValue::Attribute(value) => {
                     let row = self.index.queues.get(hit.place.row)?;
-                    counting_unparsed(queue_of(row, value, raw.start), hit, seen)
+                    counting_unparsed(queue_of(row, value, raw.start), hit, tally)
                 }
             };
             Some((hit.key, queued?))
@@ -219,10 +219,10 @@ fn queue_of(
 fn counting_unparsed<T>(
     value: Result<Option<T>, Unparsed>,
     hit: &Hit<'_>,
-    seen: &mut Seen,
+    tally: &mut Tally,
 ) -> Option<T> {
     value.unwrap_or_else(|Unparsed| {
-        seen.unparsed(hit.counted_as);
+        tally.unparsed(hit.meaning.number);
         None
     })
 }
@@ -239,8 +239,8 @@ struct Asked<'a> {
 
 impl Asked<'_> {
     /// Time that was given.
-    fn grant(&self, found: &Found<'_>, strings: &mut Interner, seen: &mut Seen) -> Option<Grant> {
-        self.first(found, seen, |row| row.kind != TimeKind::PerTry).map(|(row, key, time)| Grant {
+    fn grant(&self, found: &Found<'_>, strings: &mut Interner, tally: &mut Tally) -> Option<Grant> {
+        self.first(found, tally, |row| row.kind != TimeKind::PerTry).map(|(row, key, time)| Grant {
             value: time.0,
             kind: time.1,
             key: strings.intern(key),
@@ -250,8 +250,8 @@ impl Asked<'_> {
     }
 
     /// The bound of one try, after the key that told it.
-    fn allowance<'f>(&self, found: &Found<'f>, seen: &mut Seen) -> Option<(&'f str, Nanos)> {
-        let first = self.first(found, seen, |row| row.kind == TimeKind::PerTry);
+    fn allowance<'f>(&self, found: &Found<'f>, tally: &mut Tally) -> Option<(&'f str, Nanos)> {
+        let first = self.first(found, tally, |row| row.kind == TimeKind::PerTry);
         first.map(|(_, key, (time, _))| (key, time))
     }
 
@@ -259,10 +259,10 @@ impl Asked<'_> {
     fn first<'f>(
         &self,
         found: &Found<'f>,
-        seen: &mut Seen,
+        tally: &mut Tally,
         is_wanted: impl Fn(&GrantRow) -> bool,
     ) -> Option<(&GrantRow, &'f str, (Nanos, GrantKind))> {
-        let mut failed: Vec<&str> = Vec::new();
+        let mut failed: Vec<usize> = Vec::new();
         // Hits of one row stand together. Its conditions are looked at once, however often a key
         // comes.
         let mut by_row = found.grants.chunk_by(|one, next| one.place.row == next.place.row);
@@ -274,7 +274,7 @@ impl Asked<'_> {
             hits.iter().find_map(|hit| {
                 let HitValue::Attribute(value) = hit.value else { return None };
                 let time = self.time(row, value).unwrap_or_else(|Unparsed| {
-                    failed.push(hit.counted_as);
+                    failed.push(hit.meaning.number);
                     None
                 })?;
                 Some((row, hit.key, time))
@@ -283,8 +283,8 @@ impl Asked<'_> {
         // Several rows may have asked for one value; it is one failure.
         failed.sort_unstable();
         failed.dedup();
-        for key in failed {
-            seen.unparsed(key);
+        for number in failed {
+            tally.unparsed(number);
         }
         first
     }

@@ -3,12 +3,10 @@
 use std::collections::BTreeMap;
 
 /// How often each key of the conventions was met, whatever the order of the input.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
     /// By key in lower case, `event NAME` for an event, `event NAME: KEY` for an event's attribute.
     pub keys: BTreeMap<String, KeyCount>,
-    /// The keys whose values could not be read since they were last asked for.
-    unparsed: Vec<String>,
 }
 
 /// See [`Seen`].
@@ -22,37 +20,7 @@ pub struct KeyCount {
     pub unparsed: u64,
 }
 
-/// What was asked for since is no part of what was seen.
-impl PartialEq for Seen {
-    fn eq(&self, other: &Self) -> bool {
-        self.keys == other.keys
-    }
-}
-
 impl Seen {
-    /// Counts one meeting with `key`, which the rows `rule` name.
-    pub(super) fn met(&mut self, key: &str, rule: &str) {
-        if let Some(known) = self.keys.get_mut(key) {
-            known.count += 1;
-        } else {
-            let first = KeyCount { rule: rule.to_owned(), count: 1, unparsed: 0 };
-            self.keys.insert(key.to_owned(), first);
-        }
-    }
-
-    /// Counts a value of `key` that could not be read.
-    pub(super) fn unparsed(&mut self, key: &str) {
-        if let Some(known) = self.keys.get_mut(key) {
-            known.unparsed += 1;
-            self.unparsed.push(key.to_owned());
-        }
-    }
-
-    /// The keys whose values could not be read since the last call, one for each value.
-    pub fn take_unparsed(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.unparsed)
-    }
-
     /// Adds what was seen elsewhere by the same conventions.
     pub fn merge(&mut self, other: Self) {
         for (key, more) in other.keys {
@@ -61,5 +29,54 @@ impl Seen {
             known.count += more.count;
             known.unparsed += more.unparsed;
         }
+    }
+}
+
+/// What is met while spans are resolved, by the number that the conventions gave each key: a
+/// key is written down when it is first met, and only counted from then on.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// By number; `None` where the key was not met.
+    met: Vec<Option<(String, KeyCount)>>,
+    /// The keys whose values could not be read since they were last asked for.
+    unparsed: Vec<String>,
+}
+
+impl Tally {
+    /// Counts one meeting with `key`, whose number is `number` and which the rows `rule` name.
+    pub(super) fn met(&mut self, number: usize, key: &str, rule: &str) {
+        if let Some(Some((_, known))) = self.met.get_mut(number) {
+            known.count += 1;
+            return;
+        }
+        if self.met.len() <= number {
+            self.met.resize(number + 1, None);
+        }
+        if let Some(slot) = self.met.get_mut(number) {
+            let first = KeyCount { rule: rule.to_owned(), count: 1, unparsed: 0 };
+            *slot = Some((key.to_owned(), first));
+        }
+    }
+
+    /// Counts a value of the key of this number that could not be read.
+    pub(super) fn unparsed(&mut self, number: usize) {
+        if let Some(Some((key, known))) = self.met.get_mut(number) {
+            known.unparsed += 1;
+            self.unparsed.push(key.clone());
+        }
+    }
+
+    /// The keys whose values could not be read since the last call, one for each value.
+    pub fn take_unparsed(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.unparsed)
+    }
+
+    /// All that was met.
+    pub fn into_seen(self) -> Seen {
+        let mut seen = Seen::default();
+        for (key, count) in self.met.into_iter().flatten() {
+            seen.merge(Seen { keys: BTreeMap::from([(key, count)]) });
+        }
+        seen
     }
 }

@@ -10,7 +10,7 @@ use super::scalar::{self, Id};
 use super::shared_ids;
 use super::stream::newlines;
 use crate::conventions::raw::{Attribute, RawSpan, Status};
-use crate::conventions::{Conventions, Resource};
+use crate::conventions::{Carrier, Conventions, Resource, Wanted};
 use crate::span::{Interner, Kind, Span, SpanId, TraceId};
 use crate::units::UnixNanos;
 
@@ -59,6 +59,16 @@ impl Draft<'_> {
             may_share_id: false,
         };
         Self { raw, fault: None, has_hashed_id: false, has_no_end: false, zero_is_instant: false }
+    }
+
+    /// Makes it as good as new; what it has room for stays.
+    pub(crate) fn clear(&mut self) {
+        self.raw.attributes.clear();
+        self.raw.events.clear();
+        let mut fresh = Self::new();
+        std::mem::swap(&mut fresh.raw.attributes, &mut self.raw.attributes);
+        std::mem::swap(&mut fresh.raw.events, &mut self.raw.events);
+        *self = fresh;
     }
 
     /// Remembers what is wrong with it.
@@ -233,7 +243,7 @@ pub(crate) struct Desk<'w> {
     pub record: Record<'w>,
 }
 
-impl Desk<'_> {
+impl<'w> Desk<'w> {
     /// What a resource says.
     pub(crate) fn resource(&mut self, attributes: &[Attribute<'_>]) -> Resource {
         let Harvest { spans, collected, .. } = &mut *self.harvest;
@@ -242,6 +252,15 @@ impl Desk<'_> {
             collected.add_resource(&mut resource, attributes);
         }
         resource
+    }
+
+    /// Whether the attribute `key` of `carrier` is wanted; one that nothing depends on is not kept.
+    #[inline]
+    pub(crate) fn wanted(&self, carrier: Carrier, key: &[u8]) -> Wanted<'w> {
+        if self.harvest.collected.is_some() {
+            return Wanted::Yes;
+        }
+        self.conventions.wanted(carrier, key)
     }
 
     /// Counts trouble that begins at byte `offset` of the record.
@@ -312,8 +331,8 @@ impl Desk<'_> {
             collected.add(&draft.raw, resource);
         }
         let strings = &mut spans.strings;
-        let mut span = conventions.resolve(&draft.raw, &resource, strings, &mut found.seen);
-        for key in found.seen.take_unparsed() {
+        let mut span = conventions.resolve(&draft.raw, &resource, strings, &mut found.tally);
+        for key in found.tally.take_unparsed() {
             let byte = record.byte_at(offset);
             found.ledger.note_unparsed(key, byte, || record.place_at(offset));
         }

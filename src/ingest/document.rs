@@ -29,12 +29,18 @@ pub(crate) fn read_all<'a>(
     desk: &mut Desk<'_>,
     read: impl Fn(&mut Document<'a, '_, '_>) -> Result<()>,
 ) {
+    // Checked once and together, which takes less than text by text.
+    let text = std::str::from_utf8(bytes).ok();
     let mut start = 0;
     while let Some(rest) = bytes.get(start..) {
         // Where files were put together, each may have its mark.
         let rest = without_mark(rest.trim_ascii_start());
         start = bytes.len() - rest.len();
-        let mut document = Document { json: Json::new(rest), desk, base: start };
+        let json = match text.and_then(|text| text.get(start..)) {
+            Some(rest) => Json::of_text(rest),
+            None => Json::new(rest),
+        };
+        let mut document = Document { json, desk, base: start };
         if document.json.at_end() {
             return;
         }
@@ -97,7 +103,7 @@ impl<'a, 'w> Document<'a, '_, 'w> {
     }
 
     /// Enters an array.
-    fn open_array(&mut self) -> Result<bool> {
+    pub(crate) fn open_array(&mut self) -> Result<bool> {
         let is_array = self.is(Shape::Array)?;
         if is_array {
             self.json.open()?;

@@ -91,6 +91,10 @@ impl Format {
 impl Payload {
     /// The payload of a JSON value that looks so.
     pub(crate) fn of_json(outline: &Outline<'_>) -> Option<Result<Self, Refusal>> {
+        // All are told by their keys.
+        if outline.members.is_empty() {
+            return None;
+        }
         let claims = [
             (otlp_json::claims(outline), Self::OtlpJson),
             (jaeger::claims(outline), Self::Jaeger),

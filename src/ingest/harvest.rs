@@ -3,7 +3,7 @@
 use super::excerpt::Collected;
 use super::problems::{Code, Ledger, Place};
 use super::scatter::Scattered;
-use crate::conventions::Seen;
+use crate::conventions::{Seen, Tally};
 use crate::span::TraceId;
 
 /// What was found in a file, or in a part of it, but for its spans.
@@ -17,7 +17,9 @@ pub(crate) struct Found {
     pub admitted: u64,
     /// Spans not kept.
     pub rejected: u64,
-    /// Convention keys met.
+    /// Convention keys met by who found this.
+    pub tally: Tally,
+    /// Those met in what was merged into this.
     pub seen: Seen,
     /// Trouble met.
     pub ledger: Ledger,
@@ -30,6 +32,7 @@ impl Found {
         self.read += other.read;
         self.admitted += other.admitted;
         self.rejected += other.rejected;
+        self.seen.merge(other.tally.into_seen());
         self.seen.merge(other.seen);
         self.ledger.merge(other.ledger);
     }

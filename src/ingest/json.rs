@@ -7,6 +7,9 @@ use std::borrow::Cow;
 /// Objects and arrays within one another beyond this are refused; real traces need about twelve.
 const MAX_DEPTH: usize = 128;
 
+/// Numbers of so many digits fit 64 bits without a sign.
+const MAX_DIGITS: usize = 19;
+
 /// The text is not JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JsonError {
@@ -35,6 +38,8 @@ type Result<T> = std::result::Result<T, JsonError>;
 #[derive(Clone, Debug)]
 pub(crate) struct Json<'a> {
     bytes: &'a [u8],
+    /// The same as text, where it is known to be.
+    whole: Option<&'a str>,
     at: usize,
     depth: usize,
     /// An object or array was just opened: its first member has no comma before it.
@@ -46,7 +51,12 @@ pub(crate) struct Json<'a> {
 impl<'a> Json<'a> {
     /// The start of `bytes`.
     pub(crate) const fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, at: 0, depth: 0, opened: false, mended: 0 }
+        Self { bytes, whole: None, at: 0, depth: 0, opened: false, mended: 0 }
+    }
+
+    /// The start of `text`: within it, no text has to be checked again.
+    pub(crate) const fn of_text(text: &'a str) -> Self {
+        Self { whole: Some(text), ..Self::new(text.as_bytes()) }
     }
 
     /// Where the next byte to be read is.
@@ -69,6 +79,10 @@ impl<'a> Json<'a> {
     }
 
     fn skip_space(&mut self) {
+        // Exporters write none.
+        if self.bytes.get(self.at).is_some_and(|&byte| b' ' < byte) {
+            return;
+        }
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         let is_space = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
         self.at += rest.iter().position(|byte| !is_space(byte)).unwrap_or(rest.len());
@@ -152,9 +166,24 @@ impl<'a> Json<'a> {
         if has_escapes {
             return self.unescape(raw).map(Cow::Owned);
         }
-        let text = String::from_utf8_lossy(raw);
-        self.mended += u64::from(matches!(text, Cow::Owned(_)));
-        Ok(text)
+        // It stands before the quote that was just passed.
+        let end = self.at - 1;
+        Ok(self.checked(end - raw.len(), end).map_or_else(
+            || {
+                self.mended += 1;
+                Cow::Owned(String::from_utf8_lossy(raw).into_owned())
+            },
+            Cow::Borrowed,
+        ))
+    }
+
+    /// What stands from `start` to `end` as text, if it is.
+    #[inline]
+    fn checked(&self, start: usize, end: usize) -> Option<&'a str> {
+        match self.whole {
+            Some(text) => text.get(start..end),
+            None => std::str::from_utf8(self.bytes.get(start..end)?).ok(),
+        }
     }
 
     /// The bytes between the quotes, and whether there are escapes among them.
@@ -164,21 +193,19 @@ impl<'a> Json<'a> {
         let mut has_escapes = false;
         loop {
             let rest = self.bytes.get(self.at..).unwrap_or_default();
-            let is_special = |&byte: &u8| byte == b'"' || byte == b'\\' || byte < 0x20;
-            self.at += rest.iter().position(is_special).ok_or(JsonError::CutOff)?;
+            self.at += ordinary_len(rest);
             match self.byte()? {
                 b'"' => {
                     let raw = self.bytes.get(start..self.at).unwrap_or_default();
                     self.at += 1;
                     return Ok((raw, has_escapes));
                 }
-                b'\\' => {
-                    has_escapes = true;
-                    self.at += 1;
-                    self.skip_escape()?;
-                }
+                b'\\' => {}
                 _ => return Err(JsonError::Syntax),
             }
+            has_escapes = true;
+            self.at += 1;
+            self.skip_escape()?;
         }
     }
 
@@ -292,6 +319,95 @@ impl<'a> Json<'a> {
         Ok(value)
     }
 
+    /// What `read` finds; where it finds nothing, stands where it stood before. It may neither enter
+    /// nor leave anything.
+    #[inline]
+    pub(crate) fn attempt<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+        let (at, opened) = (self.at, self.opened);
+        let found = read(self);
+        if found.is_none() {
+            (self.at, self.opened) = (at, opened);
+        }
+        found
+    }
+
+    /// Goes past `expected`, if exactly that comes next.
+    #[inline]
+    pub(crate) fn pass<const LEN: usize>(&mut self, expected: &[u8; LEN]) -> Option<()> {
+        if self.bytes.get(self.at..)?.first_chunk::<LEN>()? != expected {
+            return None;
+        }
+        self.at += LEN;
+        self.opened = false;
+        Some(())
+    }
+
+    /// Goes past the comma before a member; before the first there is none.
+    #[inline]
+    pub(crate) fn pass_comma(&mut self) -> Option<()> {
+        if self.opened { Some(()) } else { self.pass(b",") }
+    }
+
+    /// The bytes that come next, so many, without going past them.
+    #[inline]
+    pub(crate) fn peek<const LEN: usize>(&self) -> Option<&'a [u8; LEN]> {
+        self.bytes.get(self.at..)?.first_chunk()
+    }
+
+    /// The same, going past them.
+    #[inline]
+    pub(crate) fn take<const LEN: usize>(&mut self) -> Option<&'a [u8; LEN]> {
+        let bytes = self.peek()?;
+        self.at += LEN;
+        Some(bytes)
+    }
+
+    /// The rest of a text whose quote was passed, where it is closed and has no escapes.
+    #[expect(clippy::inline_always, reason = "a call takes as long as reading a short text")]
+    #[inline(always)]
+    pub(crate) fn plain_text(&mut self) -> Option<&'a str> {
+        let start = self.at;
+        let end = start + ordinary_len(self.bytes.get(start..)?);
+        self.at = end;
+        self.pass(b"\"")?;
+        self.checked(start, end)
+    }
+
+    /// The digits that come next, as the number that they write; `None` where there are none, where
+    /// the first of several is zero, and beyond 64 bits.
+    #[inline]
+    pub(crate) fn plain_digits(&mut self) -> Option<i64> {
+        let rest = self.bytes.get(self.at..)?;
+        let mut number: u64 = 0;
+        let mut len = 0;
+        while len + 8 <= MAX_DIGITS
+            && let Some(eight) = rest.get(len..).and_then(<[u8]>::first_chunk)
+            && let Some(eight) = eight_digits(*eight)
+        {
+            number = number * 100_000_000 + eight;
+            len += 8;
+        }
+        while let Some(digit) = rest.get(len).map(|byte| byte.wrapping_sub(b'0'))
+            && digit < 10
+            && len < MAX_DIGITS
+        {
+            number = number * 10 + u64::from(digit);
+            len += 1;
+        }
+        if len == 0 || len > 1 && rest.first() == Some(&b'0') {
+            return None;
+        }
+        self.at += len;
+        i64::try_from(number).ok()
+    }
+
+    /// The whole number that comes next as a member of an object, where it is nothing but digits.
+    #[inline]
+    pub(crate) fn plain_number(&mut self) -> Option<i64> {
+        let number = self.plain_digits()?;
+        self.peek().filter(|[next]| matches!(next, b',' | b'}')).map(|_| number)
+    }
+
     /// Goes past the value that comes next, whatever it is, checking its grammar.
     pub(crate) fn skip(&mut self) -> Result<()> {
         let outside = self.depth;
@@ -327,6 +443,49 @@ impl<'a> Json<'a> {
             }
         }
     }
+}
+
+/// Eight bytes of this value.
+const fn each(byte: u8) -> u64 {
+    u64::from_le_bytes([byte; 8])
+}
+
+/// The number that eight bytes write, if all are digits. Neighbours are put together, then pairs, then
+/// fours, all at once.
+fn eight_digits(digits: [u8; 8]) -> Option<u64> {
+    let word = u64::from_le_bytes(digits);
+    let high_halves = each(0xf0);
+    // Six more than a digit still begins as digits do, six more than what follows nine does not.
+    let are_digits =
+        word & high_halves == each(0x30) && word.wrapping_add(each(6)) & high_halves == each(0x30);
+    if !are_digits {
+        return None;
+    }
+    let ones = word & each(0x0f);
+    let pairs = (ones.wrapping_mul(10) + (ones >> 8)) & 0x00ff_00ff_00ff_00ff;
+    let fours = (pairs.wrapping_mul(100) + (pairs >> 16)) & 0x0000_ffff_0000_ffff;
+    Some((fours.wrapping_mul(10_000) + (fours >> 32)) & 0xffff_ffff)
+}
+
+/// How many bytes from the start of `bytes` on are nothing but themselves in a text: no quote, no
+/// backslash, no control character. Most texts are short, so eight are looked at together, at once
+/// and in place.
+#[inline]
+fn ordinary_len(bytes: &[u8]) -> usize {
+    // The high bit of each byte that is less than `limit`; above the first such byte it may err.
+    let less = |word: u64, limit: u8| word.wrapping_sub(each(limit)) & !word & each(0x80);
+    let (words, rest) = bytes.as_chunks::<8>();
+    let mut len = 0;
+    for word in words {
+        let word = u64::from_le_bytes(*word);
+        let found = less(word ^ each(b'"'), 1) | less(word ^ each(b'\\'), 1) | less(word, b' ');
+        if found != 0 {
+            return len + (found.trailing_zeros() / u8::BITS) as usize;
+        }
+        len += 8;
+    }
+    let is_special = |&byte: &u8| matches!(byte, b'"' | b'\\' | ..b' ');
+    len + rest.iter().position(is_special).unwrap_or(rest.len())
 }
 
 /// The character that `rest`, which stands behind `\u`, names, perhaps with a second escape; and

@@ -22,6 +22,7 @@ mod jaeger;
 mod json;
 mod limits;
 mod magic;
+mod otlp_compact;
 mod otlp_json;
 mod otlp_proto;
 mod outline;

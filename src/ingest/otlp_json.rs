@@ -6,11 +6,12 @@ use std::borrow::Cow;
 use super::admit::{Desk, Draft, MAX_LIST_DEPTH, instant, kind_of, status_of};
 use super::document::{Document, Result, read_all};
 use super::json::Shape;
+use super::otlp_compact;
 use super::outline::Outline;
 use super::problems::Code;
 use super::scalar;
-use crate::conventions::Resource;
 use crate::conventions::raw::{Attribute, RawEvent, Value};
+use crate::conventions::{Carrier, Resource, Wanted};
 use crate::otlp::fields::{
     ArrayField, EventField, KeyValueField, ResourceField, ResourceSpansField, ScopeSpansField,
     SpanField, StatusField, TracesField, ValueField,
@@ -171,7 +172,9 @@ fn read_resource(document: &mut Document<'_, '_, '_>) -> Result<Resource> {
     if document.open_object()? {
         while let Some(key) = document.json.next_key()? {
             match ResourceField::from_name(&key) {
-                Some(ResourceField::Attributes) => read_attributes(document, &mut attributes)?,
+                Some(ResourceField::Attributes) => {
+                    read_attributes(document, Carrier::Resource, &mut attributes)?;
+                }
                 None => document.json.skip()?,
             }
         }
@@ -190,7 +193,8 @@ fn read_scope_spans(document: &mut Document<'_, '_, '_>, resource: Resource) -> 
     while let Some(key) = document.json.next_key()? {
         match ScopeSpansField::from_name(&key) {
             Some(ScopeSpansField::Spans) => {
-                document.each_element(|document| read_span(document, resource))?;
+                let mut draft = Draft::new();
+                document.each_element(|document| read_span(document, resource, &mut draft))?;
             }
             None => document.json.skip()?,
         }
@@ -198,15 +202,24 @@ fn read_scope_spans(document: &mut Document<'_, '_, '_>, resource: Resource) -> 
     Ok(())
 }
 
-fn read_span(document: &mut Document<'_, '_, '_>, resource: Resource) -> Result<()> {
+/// Reads a span into `draft`, whatever is there from one before.
+fn read_span<'a>(
+    document: &mut Document<'a, '_, '_>,
+    resource: Resource,
+    draft: &mut Draft<'a>,
+) -> Result<()> {
     let found = document.json.shape()?;
     let offset = document.offset();
-    let mut draft = Draft::new();
+    draft.clear();
     if found == Shape::Object {
         document.json.open()?;
+        if otlp_compact::span_head(&mut document.json, draft).is_some() {
+            read_span_field(document, SpanField::Attributes, draft)?;
+            otlp_compact::span_tail(&mut document.json, draft);
+        }
         while let Some(key) = document.json.next_key()? {
             match SpanField::from_name(&key) {
-                Some(field) => read_span_field(document, field, &mut draft)?,
+                Some(field) => read_span_field(document, field, draft)?,
                 None => document.json.skip()?,
             }
         }
@@ -214,7 +227,7 @@ fn read_span(document: &mut Document<'_, '_, '_>, resource: Resource) -> Result<
         draft.blame(Code::SpanDamaged);
         document.json.skip()?;
     }
-    document.desk.take(&draft, resource, offset);
+    document.desk.take(draft, resource, offset);
     Ok(())
 }
 
@@ -233,7 +246,9 @@ fn read_span_field<'a>(
         }
         SpanField::Start => draft.set_start(read_unix_ns(document)?),
         SpanField::End => draft.set_end(read_unix_ns(document)?),
-        SpanField::Attributes => read_attributes(document, &mut draft.raw.attributes)?,
+        SpanField::Attributes => {
+            read_attributes(document, Carrier::Span, &mut draft.raw.attributes)?;
+        }
         SpanField::Events => {
             document.each_object(|document| read_event(document, &mut draft.raw.events))?;
         }
@@ -257,7 +272,9 @@ fn read_event<'a>(
                 event.time = instant(read_unix_ns(document)?).filter(|time| time.as_nanos() != 0);
             }
             Some(EventField::Name) => event.name = document.text()?,
-            Some(EventField::Attributes) => read_attributes(document, &mut event.attributes)?,
+            Some(EventField::Attributes) => {
+                read_attributes(document, Carrier::Event, &mut event.attributes)?;
+            }
             None => document.json.skip()?,
         }
     }
@@ -283,22 +300,46 @@ fn read_status<'a>(document: &mut Document<'a, '_, '_>, draft: &mut Draft<'a>) -
     Ok(())
 }
 
+/// Reads those attributes of `carrier` that anything depends on.
 fn read_attributes<'a>(
     document: &mut Document<'a, '_, '_>,
+    carrier: Carrier,
     attributes: &mut Vec<Attribute<'a>>,
 ) -> Result<()> {
-    document.each_object(|document| {
-        let mut attribute = (Cow::Borrowed(""), Value::Other);
-        while let Some(key) = document.json.next_key()? {
-            match KeyValueField::from_name(&key) {
-                Some(KeyValueField::Key) => attribute.0 = document.text()?,
-                Some(KeyValueField::Value) => attribute.1 = read_value(document, 0)?,
-                None => document.json.skip()?,
-            }
+    if !document.open_array()? {
+        return Ok(());
+    }
+    loop {
+        let Document { json, desk, .. } = document;
+        let is_wanted = |key: &[u8]| desk.wanted(carrier, key) != Wanted::No;
+        otlp_compact::attributes(json, is_wanted, attributes);
+        if !json.next_element()? {
+            return Ok(());
         }
+        if document.open_object()? {
+            read_attribute(document, carrier, attributes)?;
+        }
+    }
+}
+
+/// An attribute, behind its opening bracket.
+fn read_attribute<'a>(
+    document: &mut Document<'a, '_, '_>,
+    carrier: Carrier,
+    attributes: &mut Vec<Attribute<'a>>,
+) -> Result<()> {
+    let mut attribute = (Cow::Borrowed(""), Value::Other);
+    while let Some(field) = document.json.next_key()? {
+        match KeyValueField::from_name(&field) {
+            Some(KeyValueField::Key) => attribute.0 = document.text()?,
+            Some(KeyValueField::Value) => attribute.1 = read_value(document, 0)?,
+            None => document.json.skip()?,
+        }
+    }
+    if document.desk.wanted(carrier, attribute.0.as_bytes()) != Wanted::No {
         attributes.push(attribute);
-        Ok(())
-    })
+    }
+    Ok(())
 }
 
 /// An attribute's value; of several the last. An empty object is a value too.

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use super::admit::{Desk, Draft, MAX_LIST_DEPTH, instant, kind_of_number, status_of_number};
 use super::problems::Code;
 use super::scalar;
-use crate::conventions::Resource;
 use crate::conventions::raw::{Attribute, RawEvent, Value};
+use crate::conventions::{Carrier, Resource, Wanted};
 use crate::otlp::fields::{
     ArrayField, EventField, KeyValueField, ResourceField, ResourceSpansField, ScopeSpansField,
     SpanField, StatusField, TracesField, ValueField,
@@ -18,7 +18,7 @@ type Result<T> = std::result::Result<T, WireError>;
 
 /// Reads a record that holds one message, or a part of one between top-level fields; where it is
 /// cut off, the spans before the cut.
-pub(crate) fn read(bytes: &[u8], desk: &mut Desk<'_>) {
+pub(crate) fn read<'w>(bytes: &'w [u8], desk: &mut Desk<'w>) {
     let mut reader = Reader { desk };
     let mut signals = Vec::new();
     let mut fields = Fields::with_part(Message { bytes, at: 0 });
@@ -57,9 +57,9 @@ struct Reader<'d, 'w> {
     desk: &'d mut Desk<'w>,
 }
 
-impl Reader<'_, '_> {
+impl<'w> Reader<'_, 'w> {
     /// The spans of one resource, which may stand behind them.
-    fn resource_spans(&mut self, message: Message<'_>) -> Result<()> {
+    fn resource_spans(&mut self, message: Message<'w>) -> Result<()> {
         let mut attributes = None;
         for field in Fields::new(message) {
             let (number, value) = match field {
@@ -87,28 +87,31 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    fn resource<'a>(
+    fn resource(
         &mut self,
-        message: Message<'a>,
-        attributes: &mut Vec<Attribute<'a>>,
+        message: Message<'w>,
+        attributes: &mut Vec<Attribute<'w>>,
     ) -> Result<()> {
         for field in Fields::new(message) {
             let (number, value) = field?;
             match ResourceField::from_number(number) {
-                Some(ResourceField::Attributes) => self.attribute(value, message.at, attributes)?,
+                Some(ResourceField::Attributes) => {
+                    self.attribute(Carrier::Resource, value, message.at, attributes)?;
+                }
                 None => {}
             }
         }
         Ok(())
     }
 
-    fn scope_spans(&mut self, message: Message<'_>, resource: Resource) -> Result<()> {
+    fn scope_spans(&mut self, message: Message<'w>, resource: Resource) -> Result<()> {
+        let mut draft = Draft::new();
         for field in Fields::new(message) {
             let (number, value) = field?;
             match ScopeSpansField::from_number(number) {
                 Some(ScopeSpansField::Spans) => {
                     if let Some(span) = self.message(value, message.at) {
-                        self.span(span, resource);
+                        self.span(span, resource, &mut draft);
                     }
                 }
                 None => {}
@@ -117,27 +120,28 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// One span. Where it is damaged it alone is lost: its neighbours' bounds are known.
-    fn span(&mut self, message: Message<'_>, resource: Resource) {
-        let mut draft = Draft::new();
+    /// One span, read into `draft`. Where it is damaged it alone is lost: its neighbours' bounds are
+    /// known.
+    fn span(&mut self, message: Message<'w>, resource: Resource, draft: &mut Draft<'w>) {
+        draft.clear();
         for field in Fields::new(message) {
             let outcome = field.and_then(|(number, value)| match SpanField::from_number(number) {
-                Some(field) => self.span_field(field, value, message.at, &mut draft),
+                Some(field) => self.span_field(field, value, message.at, draft),
                 None => Ok(()),
             });
             if outcome.is_err() {
                 draft.blame(Code::SpanDamaged);
             }
         }
-        self.desk.take(&draft, resource, message.at);
+        self.desk.take(draft, resource, message.at);
     }
 
-    fn span_field<'a>(
+    fn span_field(
         &mut self,
         field: SpanField,
-        value: wire::Value<'a>,
+        value: wire::Value<'w>,
         at: usize,
-        draft: &mut Draft<'a>,
+        draft: &mut Draft<'w>,
     ) -> Result<()> {
         match (field, value) {
             (SpanField::TraceId, wire::Value::Bytes(id)) => {
@@ -158,7 +162,7 @@ impl Reader<'_, '_> {
             }
             (SpanField::End, wire::Value::Fixed64(time)) => draft.set_end(i64::try_from(time).ok()),
             (SpanField::Attributes, value) => {
-                self.attribute(value, at, &mut draft.raw.attributes)?;
+                self.attribute(Carrier::Span, value, at, &mut draft.raw.attributes)?;
             }
             (SpanField::Events, wire::Value::Bytes(event)) => {
                 let event = self.event(event)?;
@@ -173,7 +177,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    fn event<'a>(&mut self, message: Message<'a>) -> Result<RawEvent<'a>> {
+    fn event(&mut self, message: Message<'w>) -> Result<RawEvent<'w>> {
         let mut event = RawEvent::default();
         for field in Fields::new(message) {
             let (number, value) = field?;
@@ -184,7 +188,7 @@ impl Reader<'_, '_> {
                 }
                 (Some(EventField::Name), wire::Value::Bytes(text)) => event.name = self.text(text),
                 (Some(EventField::Attributes), value) => {
-                    self.attribute(value, message.at, &mut event.attributes)?;
+                    self.attribute(Carrier::Event, value, message.at, &mut event.attributes)?;
                 }
                 (Some(_), _) => self.desk.note(Code::FieldWrongType, message.at),
                 (None, _) => {}
@@ -193,7 +197,7 @@ impl Reader<'_, '_> {
         Ok(event)
     }
 
-    fn status<'a>(&mut self, message: Message<'a>, draft: &mut Draft<'a>) -> Result<()> {
+    fn status(&mut self, message: Message<'w>, draft: &mut Draft<'w>) -> Result<()> {
         for field in Fields::new(message) {
             let (number, value) = field?;
             match (StatusField::from_number(number), value) {
@@ -210,13 +214,28 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    fn attribute<'a>(
+    /// Reads an attribute of `carrier`. One that nothing depends on is not kept.
+    fn attribute(
         &mut self,
-        value: wire::Value<'a>,
+        carrier: Carrier,
+        value: wire::Value<'w>,
         at: usize,
-        attributes: &mut Vec<Attribute<'a>>,
+        attributes: &mut Vec<Attribute<'w>>,
     ) -> Result<()> {
         let Some(message) = self.message(value, at) else { return Ok(()) };
+        if let Some((key, value)) = plain_attribute(message.bytes) {
+            let key = match self.desk.wanted(carrier, key) {
+                Wanted::As(key) => Some(key),
+                Wanted::Yes => std::str::from_utf8(key).ok(),
+                // What is not UTF-8 is told even there.
+                Wanted::No if key.is_ascii() && value.is_ascii() => return Ok(()),
+                Wanted::No => None,
+            };
+            if let Some(attribute) = key.and_then(|key| Some((key.into(), value.read()?))) {
+                attributes.push(attribute);
+                return Ok(());
+            }
+        }
         let mut attribute = (Cow::Borrowed(""), Value::Other);
         for field in Fields::new(message) {
             let (number, value) = field?;
@@ -229,12 +248,14 @@ impl Reader<'_, '_> {
                 (None, _) => {}
             }
         }
-        attributes.push(attribute);
+        if self.desk.wanted(carrier, attribute.0.as_bytes()) != Wanted::No {
+            attributes.push(attribute);
+        }
         Ok(())
     }
 
     /// An attribute's value; of several the last. An empty message is a value too.
-    fn value<'a>(&mut self, message: Message<'a>, list_depth: usize) -> Result<Value<'a>> {
+    fn value(&mut self, message: Message<'w>, list_depth: usize) -> Result<Value<'w>> {
         let mut found = Value::Other;
         for field in Fields::new(message) {
             let (number, value) = field?;
@@ -258,7 +279,7 @@ impl Reader<'_, '_> {
         Ok(found)
     }
 
-    fn list<'a>(&mut self, message: Message<'a>, list_depth: usize) -> Result<Value<'a>> {
+    fn list(&mut self, message: Message<'w>, list_depth: usize) -> Result<Value<'w>> {
         let mut elements = Vec::new();
         for field in Fields::new(message) {
             let (number, value) = field?;
@@ -275,7 +296,7 @@ impl Reader<'_, '_> {
     }
 
     /// The message that `value` has to be; otherwise it is counted, at `at`.
-    fn message<'a>(&mut self, value: wire::Value<'a>, at: usize) -> Option<Message<'a>> {
+    fn message(&mut self, value: wire::Value<'w>, at: usize) -> Option<Message<'w>> {
         if let wire::Value::Bytes(message) = value {
             return Some(message);
         }
@@ -283,10 +304,66 @@ impl Reader<'_, '_> {
         None
     }
 
-    fn text<'a>(&mut self, message: Message<'a>) -> Cow<'a, str> {
-        let text = String::from_utf8_lossy(message.bytes);
-        let is_mended = matches!(text, Cow::Owned(_));
-        self.desk.note_many(Code::TextNotUtf8, u64::from(is_mended), message.at);
-        text
+    fn text(&mut self, message: Message<'w>) -> Cow<'w, str> {
+        if let Ok(text) = std::str::from_utf8(message.bytes) {
+            return Cow::Borrowed(text);
+        }
+        self.desk.note(Code::TextNotUtf8, message.at);
+        Cow::Owned(String::from_utf8_lossy(message.bytes).into_owned())
     }
+}
+
+/// The value of an attribute as exporters write it.
+#[derive(Clone, Copy)]
+enum PlainValue<'w> {
+    Text(&'w [u8]),
+    Int(i64),
+}
+
+impl<'w> PlainValue<'w> {
+    fn is_ascii(self) -> bool {
+        match self {
+            Self::Text(text) => text.is_ascii(),
+            Self::Int(_) => true,
+        }
+    }
+
+    /// The value, unless it is no text.
+    fn read(self) -> Option<Value<'w>> {
+        match self {
+            Self::Text(text) => Some(Value::Text(std::str::from_utf8(text).ok()?.into())),
+            Self::Int(number) => Some(Value::Int(number)),
+        }
+    }
+}
+
+/// An attribute as exporters write it: a key, and a single text or whole number. `None` where there
+/// is anything else, or anything wrong.
+#[inline]
+fn plain_attribute(message: &[u8]) -> Option<(&[u8], PlainValue<'_>)> {
+    let (key, rest) = delimited(KEY_TAG, message)?;
+    let (value, []) = delimited(VALUE_TAG, rest)? else { return None };
+    if let &[INT_TAG, ref number @ ..] = value {
+        let (value, len) = wire::varint(number).ok()?;
+        return (len == number.len()).then(|| (key, PlainValue::Int(value.cast_signed())));
+    }
+    let (text, []) = delimited(TEXT_TAG, value)? else { return None };
+    Some((key, PlainValue::Text(text)))
+}
+
+/// The tags of the fields of a plain attribute: number and wire type.
+const KEY_TAG: u8 = 1 << 3 | 2;
+const VALUE_TAG: u8 = 2 << 3 | 2;
+const TEXT_TAG: u8 = 1 << 3 | 2;
+const INT_TAG: u8 = 3 << 3;
+
+/// The content of the field with this tag that `bytes` begin with, and what follows it; only as long
+/// as a length of one byte tells.
+#[inline]
+fn delimited(tag: u8, bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (&[first, len], rest) = bytes.split_first_chunk()?;
+    if first != tag || len >= 0x80 {
+        return None;
+    }
+    rest.split_at_checked(usize::from(len))
 }

@@ -32,10 +32,16 @@ pub(crate) struct Outlined<'a> {
 
 /// Looks at the first value of `bytes`.
 pub(crate) fn outline(bytes: &[u8]) -> Outlined<'_> {
+    outline_until(bytes, |_| false)
+}
+
+/// Looks at the first value of `bytes`, if it is an object only up to a key after which it
+/// `is_enough`.
+pub(crate) fn outline_until(bytes: &[u8], is_enough: fn(&Outline<'_>) -> bool) -> Outlined<'_> {
     let content = without_mark(bytes);
     let mut json = Json::new(content);
     let mut outline = Outline::default();
-    let error = outline.fill(&mut json, MAX_DEPTH).err();
+    let error = outline.fill(&mut json, MAX_DEPTH, is_enough).err();
     Outlined { outline, end: json.position() + bytes.len() - content.len(), error }
 }
 
@@ -50,7 +56,12 @@ impl<'a> Outline<'a> {
         self.members.iter().find(|(name, _)| name == key).and_then(|(_, outline)| outline.as_ref())
     }
 
-    fn fill(&mut self, json: &mut Json<'a>, depth: usize) -> Result<(), JsonError> {
+    fn fill(
+        &mut self,
+        json: &mut Json<'a>,
+        depth: usize,
+        is_enough: fn(&Outline<'_>) -> bool,
+    ) -> Result<(), JsonError> {
         match json.shape()? {
             Shape::Object => {
                 json.open()?;
@@ -60,12 +71,15 @@ impl<'a> Outline<'a> {
                         continue;
                     }
                     self.members.push((key, None));
+                    if is_enough(self) {
+                        return Ok(());
+                    }
                     if depth == 0 || !matches!(json.shape()?, Shape::Object | Shape::Array) {
                         json.skip()?;
                         continue;
                     }
                     let mut inner = Outline::default();
-                    let outcome = inner.fill(json, depth - 1);
+                    let outcome = inner.fill(json, depth - 1, |_| false);
                     if let Some((_, outline)) = self.members.last_mut() {
                         *outline = Some(inner);
                     }
@@ -82,7 +96,7 @@ impl<'a> Outline<'a> {
                         && matches!(json.shape()?, Shape::Object | Shape::Array)
                         && depth > 0
                     {
-                        self.fill(json, depth - 1)?;
+                        self.fill(json, depth - 1, |_| false)?;
                     } else {
                         json.skip()?;
                     }

@@ -86,14 +86,53 @@ fn hash(bytes: &[u8]) -> u128 {
     })
 }
 
+/// What is no hexadecimal digit.
+const NO_DIGIT: u8 = u8::MAX;
+
+/// The value of each byte as a hexadecimal digit of any case.
+const DIGITS: [u8; 256] = {
+    let mut digits = [NO_DIGIT; 256];
+    let mut value = 0;
+    while value < 16 {
+        digits[b"0123456789abcdef"[value as usize] as usize] = value;
+        digits[b"0123456789ABCDEF"[value as usize] as usize] = value;
+        value += 1;
+    }
+    digits
+};
+
 /// Hexadecimal digits of any case, at most `max`; shorter ids lost zeros on the left.
 fn hex(text: &str, max: usize) -> Option<u128> {
     if text.len() > max {
         return None;
     }
     text.bytes().try_fold(0, |id, byte| {
-        char::from(byte).to_digit(16).map(|digit| id << 4 | u128::from(digit))
+        let digit = DIGITS.get(usize::from(byte)).filter(|&&digit| digit != NO_DIGIT)?;
+        Some(id << 4 | u128::from(*digit))
     })
+}
+
+/// The trace id in 32 hexadecimal digits.
+pub(crate) fn whole_trace_id(digits: &[u8; 32]) -> Option<TraceId> {
+    let ([high, low], []) = digits.as_chunks() else { return None };
+    Some(TraceId(u128::from(whole_hex(high)?) << 64 | u128::from(whole_hex(low)?)))
+}
+
+/// The span id in 16 hexadecimal digits.
+pub(crate) fn whole_span_id(digits: &[u8; 16]) -> Option<SpanId> {
+    whole_hex(digits).map(SpanId)
+}
+
+/// The number in 16 hexadecimal digits.
+fn whole_hex(digits: &[u8; 16]) -> Option<u64> {
+    let mut number = 0;
+    let mut all = 0;
+    for &byte in digits {
+        let digit = DIGITS.get(usize::from(byte)).copied().unwrap_or(NO_DIGIT);
+        all |= digit;
+        number = number << 4 | u64::from(digit);
+    }
+    (all != NO_DIGIT).then_some(number)
 }
 
 fn base64_bytes(text: &str) -> Option<Vec<u8>> {

@@ -146,7 +146,7 @@ fn renumber(span: &mut Span, numbers: &[Sym]) {
         queued_before: span.queued_before,
         queued_key: span.queued_key.map(new),
         waited_inside: span.waited_inside,
-        target: span.target.map(new),
+        target: span.target,
         peer_service: span.peer_service.map(new),
         links: span.links,
         flags: span.flags,

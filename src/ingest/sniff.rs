@@ -2,6 +2,8 @@
 
 use std::io::{self, Read};
 
+use memchr::memchr;
+
 use super::clickhouse_parquet;
 use super::clickhouse_text::Layout;
 use super::compression::{Compression, unpack};
@@ -9,7 +11,8 @@ use super::format::{Format, Payload};
 use super::json::JsonError;
 use super::limits::Limits;
 use super::magic;
-use super::outline::outline;
+use super::otlp_json;
+use super::outline::{outline, outline_until};
 use super::refusal::Refusal;
 use super::stream::{Cut, Framing, Stream};
 use crate::otlp::shape;
@@ -20,6 +23,9 @@ const LOOK_BYTES: usize = 1 << 20;
 
 /// How many, where these are JSON that has not said yet what it is.
 const FURTHER_LOOK_BYTES: usize = 64 << 20;
+
+/// How many tell text from anything else.
+const TEXT_LOOK_BYTES: usize = 64;
 
 /// How many times a value over several lines is looked for, and how many frames are looked at.
 const MAX_TRIES: usize = 16;
@@ -75,6 +81,12 @@ fn of_start(start: &[u8]) -> Option<Claim<Format>> {
     if start.trim_ascii() == NOTHING_FOUND {
         return Some(Ok(unpacked(Framing::Documents, Payload::Zipkin)));
     }
+    // To look for JSON in each line of what is no text would take long.
+    if !is_text(start)
+        && let Some(format) = binary(start)
+    {
+        return Some(format);
+    }
     if let Some((framing, payload)) = json(start) {
         return Some(payload.map(|payload| unpacked(framing, payload)));
     }
@@ -84,15 +96,27 @@ fn of_start(start: &[u8]) -> Option<Claim<Format>> {
                 .map(|layout| unpacked(layout.dialect.framing(), Payload::ClickhouseText(layout))),
         );
     }
-    let is_text =
+    binary(start)
+}
+
+/// The format of a stream that starts with `start`, if it is protobuf or in frames.
+fn binary(start: &[u8]) -> Option<Claim<Format>> {
+    let has_text_len =
         start.first_chunk().is_some_and(|len| TEXT_FRAME_BYTES <= u32::from_be_bytes(*len));
-    if !is_text && let Some(format) = frames(start, Framing::FixedFrames) {
+    if !has_text_len && let Some(format) = frames(start, Framing::FixedFrames) {
         return Some(format);
     }
     if shape::looks_like_message(start) {
-        return Some(Ok(unpacked(Framing::Fields, Payload::OtlpProtobuf)));
+        let (framing, payload) = (Framing::Fields, Payload::OtlpProtobuf);
+        return Some(Ok(Format { framing, payload, is_packed: false }));
     }
     frames(start, Framing::VarintFrames)
+}
+
+/// Whether there is nothing near the start of `start` that no text holds.
+fn is_text(start: &[u8]) -> bool {
+    let near = start.get(..TEXT_LOOK_BYTES).unwrap_or(start);
+    !near.iter().any(|&byte| byte < b' ' && !byte.is_ascii_whitespace())
 }
 
 /// What JSON is in `content`, and how it is divided. Lines may be bad; a value that goes over
@@ -105,9 +129,25 @@ fn json(content: &[u8]) -> Option<(Framing, Claim<Payload>)> {
     while let Some(rest) = content.get(at..)
         && !rest.is_empty()
     {
-        let line_len = rest.iter().position(|&byte| byte == b'\n').map_or(rest.len(), |at| at + 1);
+        let line_len = memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
         let (line, _) = rest.split_at(line_len);
         at += line_len;
+        let is_balanced = looks_balanced(line);
+        if is_balanced && matches!(of_lines, Some(Ok(_))) {
+            continue;
+        }
+        // Whatever else stands in them, such a line is a message, and the last is no document of
+        // several lines.
+        if (is_balanced || line_len == rest.len())
+            && otlp_json::claims(&outline_until(line, otlp_json::claims).outline)
+        {
+            if is_balanced {
+                of_lines = of_lines.or(Some(Ok(Payload::OtlpJson)));
+            } else {
+                of_broken = of_broken.or(Some((Framing::Lines, Ok(Payload::OtlpJson))));
+            }
+            continue;
+        }
         let of_line = outline(line);
         let payload = Payload::of_json(&of_line.outline);
         if of_line.error.is_none() {
@@ -136,6 +176,12 @@ fn json(content: &[u8]) -> Option<(Framing, Claim<Payload>)> {
         }
     }
     of_lines.map(|payload| (Framing::Lines, payload)).or(of_broken)
+}
+
+/// Whether a line begins and ends as an object or an array does that is whole.
+fn looks_balanced(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    matches!((line.first(), line.last()), (Some(b'{'), Some(b'}')) | (Some(b'['), Some(b']')))
 }
 
 /// What the first frame that says something holds, and whether it is compressed.

@@ -4,6 +4,8 @@
 
 use std::io::{self, Read};
 
+use memchr::{memchr, memchr_iter, memchr2};
+
 use super::compression::Fault;
 use super::limits::Limits;
 use super::problems::{Code, Place};
@@ -140,7 +142,7 @@ impl Brackets {
 
 /// The length of the line in `bytes`.
 fn line_len(bytes: &[u8]) -> Option<usize> {
-    bytes.iter().position(|&byte| byte == b'\n').map(|at| at + 1)
+    memchr(b'\n', bytes).map(|at| at + 1)
 }
 
 /// The length of the row of cells in `bytes`, which goes on over lines within double quotes. A quote
@@ -152,7 +154,7 @@ fn quoted_line_len(bytes: &[u8]) -> Option<usize> {
         if *bytes.get(at)? == b'"' {
             at += 1;
             loop {
-                at += bytes.get(at..)?.iter().position(|&byte| byte == b'"')? + 1;
+                at += memchr(b'"', bytes.get(at..)?)? + 1;
                 match bytes.get(at)? {
                     b'"' => at += 1,
                     b',' | b'\r' | b'\n' => break,
@@ -160,7 +162,7 @@ fn quoted_line_len(bytes: &[u8]) -> Option<usize> {
                 }
             }
         }
-        at += bytes.get(at..)?.iter().position(|byte| matches!(byte, b',' | b'\n'))? + 1;
+        at += memchr2(b',', b'\n', bytes.get(at..)?)? + 1;
         if bytes.get(at - 1) == Some(&b'\n') {
             return Some(at);
         }
@@ -215,7 +217,7 @@ impl Passing {
 
 /// How many lines end in `bytes`.
 pub(crate) fn newlines(bytes: &[u8]) -> u64 {
-    bytes.split(|&byte| byte == b'\n').count() as u64 - 1
+    memchr_iter(b'\n', bytes).count() as u64
 }
 
 /// A record within its chunk.

@@ -65,6 +65,7 @@ impl<'a> Fields<'a> {
         self.at
     }
 
+    #[inline]
     fn tag(&mut self) -> Result<(u32, u8), WireError> {
         let tag = self.varint()?;
         let number = u32::try_from(tag >> 3).map_err(|_| WireError::Damaged)?;
@@ -74,12 +75,21 @@ impl<'a> Fields<'a> {
         Ok((number, (tag & 7) as u8))
     }
 
+    /// Most are a single byte: small numbers, and the lengths of short texts.
+    #[inline]
     fn varint(&mut self) -> Result<u64, WireError> {
+        if let Some(&byte) = self.bytes.get(self.at)
+            && byte < 0x80
+        {
+            self.at += 1;
+            return Ok(u64::from(byte));
+        }
         let (value, len) = varint(self.bytes.get(self.at..).unwrap_or_default())?;
         self.at += len;
         Ok(value)
     }
 
+    #[inline]
     fn take(&mut self, len: usize) -> Result<&'a [u8], WireError> {
         let end = self.at.checked_add(len).ok_or(WireError::Damaged)?;
         let bytes = self.bytes.get(self.at..end).ok_or(WireError::CutOff)?;
@@ -87,12 +97,11 @@ impl<'a> Fields<'a> {
         Ok(bytes)
     }
 
+    #[inline]
     fn value(&mut self, number: u32, wire_type: u8) -> Result<Value<'a>, WireError> {
         match wire_type {
             0 => Ok(Value::Varint(self.varint()?)),
-            1 => Ok(Value::Fixed64(
-                self.take(8)?.iter().rev().fold(0, |n, &b| n << 8 | u64::from(b)),
-            )),
+            1 => Ok(Value::Fixed64(u64::from_le_bytes(self.fixed()?))),
             2 => {
                 let len = usize::try_from(self.varint()?).map_err(|_| WireError::Damaged)?;
                 let at = self.base + self.at;
@@ -102,11 +111,15 @@ impl<'a> Fields<'a> {
                 Ok(Value::Bytes(Message { bytes: self.take(len)?, at }))
             }
             3 => self.skip_group(number),
-            5 => Ok(Value::Fixed32(
-                self.take(4)?.iter().rev().fold(0, |n, &b| n << 8 | u32::from(b)),
-            )),
+            5 => Ok(Value::Fixed32(u32::from_le_bytes(self.fixed()?))),
             _ => Err(WireError::Damaged),
         }
+    }
+
+    /// So many bytes, as many as a number has.
+    #[inline]
+    fn fixed<const LEN: usize>(&mut self) -> Result<[u8; LEN], WireError> {
+        self.take(LEN)?.try_into().map_err(|_| WireError::CutOff)
     }
 
     /// Skips a group without recursion.
@@ -128,9 +141,20 @@ impl<'a> Iterator for Fields<'a> {
     type Item = Result<(u32, Value<'a>), WireError>;
 
     /// The next field; after an error, nothing more.
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         if self.at >= self.bytes.len() {
             return std::mem::take(&mut self.is_cut_off).then_some(Err(WireError::CutOff));
+        }
+        // Most fields are texts or messages of which tag and length are a byte each.
+        if let Some(&[tag @ 0x08..0x80, len @ ..0x80, ..]) = self.bytes.get(self.at..)
+            && tag & 7 == 2
+            && let start = self.at + 2
+            && let Some(bytes) = self.bytes.get(start..start + usize::from(len))
+        {
+            self.at = start + bytes.len();
+            let message = Message { bytes, at: self.base + start };
+            return Some(Ok((u32::from(tag >> 3), Value::Bytes(message))));
         }
         let field = self.tag().and_then(|(number, wire_type)| {
             self.value(number, wire_type).map(|value| (number, value))

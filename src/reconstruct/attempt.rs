@@ -6,7 +6,7 @@ use super::deadline::Deadlines;
 use super::numbers::Numbers;
 use super::trace::{Trace, is_attempt};
 use crate::budget;
-use crate::span::{Interner, Outcome, Span, SpanId, Sym};
+use crate::span::{Interner, Outcome, Span, SpanId, Sym, Target};
 use crate::tables::{AttemptKind, Funding};
 use crate::units::{Nanos, UnixNanos};
 
@@ -73,7 +73,7 @@ impl Calls {
 }
 
 /// What tells the calls below one parent apart.
-type GroupKey = (Sym, Sym, Option<Sym>);
+type GroupKey = (Sym, Sym, Option<Target>);
 
 fn group_key(span: &Span) -> GroupKey {
     (span.service, span.operation, span.target)

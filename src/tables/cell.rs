@@ -9,7 +9,7 @@ use arrow_schema::{DataType, Field};
 
 use super::gathered::{Gathered, Values};
 use super::rows::{BlindSpot, BlindSpots};
-use crate::span::{Interner, SpanId, Sym, TraceId};
+use crate::span::{Interner, SpanId, Sym, Target, TraceId};
 use crate::units::{Nanos, UnixNanos};
 
 /// A type that a column may have. Only types that Spark, `DuckDB` and `ClickHouse` all read.
@@ -67,6 +67,13 @@ primitive_cell!(
     Int64,
     UnixNanos::as_nanos,
     UnixNanos::from_nanos,
+    as_primitive_opt::<Int64Type>
+);
+primitive_cell!(
+    Target,
+    Int64,
+    |target: Target| target.bits().cast_signed(),
+    |bits: i64| Target::new(bits.cast_unsigned()),
     as_primitive_opt::<Int64Type>
 );
 primitive_cell!(

@@ -7,7 +7,9 @@ use arrow_ipc::writer::StreamWriter;
 
 use super::format::FormatError;
 use super::schema::{ReadError, Row, table};
-use crate::span::{Flags, Grant, GrantKind, Interner, Kind, Outcome, Span, SpanId, Sym, TraceId};
+use crate::span::{
+    Flags, Grant, GrantKind, Interner, Kind, Outcome, Span, SpanId, Sym, Target, TraceId,
+};
 use crate::units::{Nanos, UnixNanos};
 
 /// Rows that are packed at a time.
@@ -67,8 +69,8 @@ table! {
         queued_key: Option<Sym>, null = "nothing says so";
         /// From its start, how long an event says that it waited.
         waited_inside_ns: Nanos;
-        /// What tells one call from another of the same name.
-        target: Option<Sym>, null = "nothing does";
+        /// What tells one call from another of the same name: the bits of a hash.
+        target: Option<Target>, null = "nothing does";
         /// The other end, as a client names it.
         peer_service: Option<Sym>, null = "nothing names it";
         /// How many span links it carries.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use dwindle::conventions::raw::{RawEvent, RawSpan, Status, Value};
-use dwindle::conventions::{Conventions, Seen};
+use dwindle::conventions::{Conventions, Tally};
 use dwindle::span::{Interner, Kind, Span, SpanId, TraceId};
 use dwindle::units::UnixNanos;
 use serde_json::{Deserializer, Value as Json};
@@ -79,7 +79,7 @@ type Spans = HashMap<(TraceId, SpanId), Span>;
 
 fn resolve_all(documents: &[Json], strings: &mut Interner) -> Spans {
     let conventions = Conventions::embedded().unwrap();
-    let mut seen = Seen::default();
+    let mut tally = Tally::default();
     let mut spans = HashMap::new();
     let all = documents.iter().flat_map(|document| document["resourceSpans"].as_array().unwrap());
     for resource_spans in all {
@@ -90,7 +90,7 @@ fn resolve_all(documents: &[Json], strings: &mut Interner) -> Spans {
             .iter()
             .flat_map(|scope| scope["spans"].as_array().unwrap())
         {
-            let span = conventions.resolve(&raw_span(json), &resource, strings, &mut seen);
+            let span = conventions.resolve(&raw_span(json), &resource, strings, &mut tally);
             // Of duplicates the smallest stays.
             let known: &mut Span =
                 spans.entry((span.trace_id, span.span_id)).or_insert_with(|| span.clone());
@@ -99,6 +99,7 @@ fn resolve_all(documents: &[Json], strings: &mut Interner) -> Spans {
             }
         }
     }
+    let seen = tally.into_seen();
     assert!(seen.keys.values().all(|count| count.unparsed == 0), "{seen:?}");
     spans
 }

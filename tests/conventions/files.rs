@@ -1,6 +1,6 @@
 //! Conventions that a person writes: what they replace, what they add, and what is wrong with them.
 
-use dwindle::conventions::{Conventions, ConventionsError, Seen};
+use dwindle::conventions::{Conventions, ConventionsError, Tally};
 use dwindle::span::Kind::{Client, Server};
 use dwindle::span::{Interner, Outcome};
 
@@ -197,14 +197,14 @@ fn keys_met_are_counted_with_the_rows_that_name_them() {
 fn what_was_seen_adds_up_in_any_order() {
     let conventions = Conventions::embedded().unwrap();
     let seen_on = |keys: &[&'static str]| {
-        let mut seen = Seen::default();
+        let mut tally = Tally::default();
         let mut strings = Interner::default();
         let resource = conventions.resource(&[attribute("service.name", "shop")], &mut strings);
         for key in keys {
             let raw = span(Server).with(key, "x");
-            conventions.resolve(&raw, &resource, &mut strings, &mut seen);
+            conventions.resolve(&raw, &resource, &mut strings, &mut tally);
         }
-        seen
+        tally.into_seen()
     };
     let (one, other) = (["grpc.timeout", "retry.count"], ["grpc.timeout", "error.type"]);
     let merged = |first: &[&'static str], second: &[&'static str]| {

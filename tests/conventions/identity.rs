@@ -2,8 +2,8 @@
 
 use dwindle::conventions::Conventions;
 use dwindle::conventions::raw::{RawSpan, Status};
-use dwindle::span::Interner;
 use dwindle::span::Kind::{self, Client, Internal, Producer, Server};
+use dwindle::span::{Interner, Target};
 use dwindle::units::UnixNanos;
 
 use crate::support::raw_span::{Build, START_NS, V, attribute, resolve, span};
@@ -12,8 +12,8 @@ fn client(attributes: &[(&'static str, &'static str)]) -> RawSpan<'static> {
     attributes.iter().fold(span(Client), |raw, &(key, value)| raw.with(key, value))
 }
 
-fn target(attributes: &[(&'static str, &'static str)]) -> Option<String> {
-    resolve(&client(attributes)).target().map(str::to_owned)
+fn target(attributes: &[(&'static str, &'static str)]) -> Option<Target> {
+    resolve(&client(attributes)).span.target
 }
 
 #[test]

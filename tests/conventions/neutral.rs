@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use dwindle::conventions::raw::{RawEvent, RawSpan, Status, Value};
-use dwindle::conventions::{Conventions, Named, Seen};
+use dwindle::conventions::{Conventions, Named, Tally};
 use dwindle::span::{Interner, Kind, Span, Sym};
 use dwindle::units::UnixNanos;
 use proptest::prelude::*;
@@ -206,14 +206,14 @@ proptest! {
             conventions = conventions.with_file("own.toml", OVERLAY).unwrap();
         }
         let mut strings = Interner::default();
-        let mut seen = Seen::default();
+        let mut tally = Tally::default();
         let resource = [
             attribute("service.name", "s3cret"),
             attribute("host.name", "s3cret"),
             attribute("customer.name", "s3cret"),
         ];
         let resource = conventions.resource(&resource, &mut strings);
-        let span = conventions.resolve(&raw, &resource, &mut strings, &mut seen);
+        let span = conventions.resolve(&raw, &resource, &mut strings, &mut tally);
         let mut names = BTreeSet::new();
         let mut rename = |named: Named, name: &str| {
             names.insert((named, name.to_owned()));
@@ -224,7 +224,7 @@ proptest! {
         let written = format!("{neutral:?} {neutral_resource:?}").to_lowercase();
         prop_assert!(!written.contains(SECRET), "{}", written);
         let resource = conventions.resource(&neutral_resource, &mut strings);
-        let again = conventions.resolve(&neutral, &resource, &mut strings, &mut seen);
+        let again = conventions.resolve(&neutral, &resource, &mut strings, &mut tally);
         prop_assert_eq!(
             but_for_names(&again, &strings),
             but_for_names(&span, &strings),

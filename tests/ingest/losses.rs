@@ -61,7 +61,7 @@ fn facts(read: &Ingested) -> Vec<(String, [String; 5])> {
                 span.start.as_nanos().to_string(),
                 span.links.to_string(),
                 text(span.clock_domain),
-                span.target.map(text).unwrap_or_default(),
+                span.target.map(|target| target.bits().to_string()).unwrap_or_default(),
                 span.flags.is_wordless.to_string(),
             ]
         };

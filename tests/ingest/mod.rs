@@ -3,6 +3,7 @@
 mod bombs;
 mod clickhouse;
 mod command;
+mod compact;
 pub mod corpus;
 mod evidence;
 mod foreign_files;

@@ -173,7 +173,7 @@ pub fn everything(read: &Ingested) -> Vec<String> {
                     (span.start, span.end, span.outcome, span.http_status, span.flags),
                     (grant, span.allowance, span.attempt_ordinal, span.links),
                     (span.queued_before, span.waited_inside, span.route_operation.map(text)),
-                    (span.target.map(text), span.peer_service.map(text)),
+                    (span.target, span.peer_service.map(text)),
                     keys.map(|key| key.map(text)),
                 )
             ));

@@ -1,12 +1,13 @@
 //! Zipkin: each way in which it is written, from the smallest file that shows it.
 
 use dwindle::ingest::Ingested;
-use dwindle::span::{Span, Spans};
+use dwindle::span::{Kind, Span, Spans};
 
 use super::support::{
     Folder, everything, fixture, problems, read, read_fixture_of, row, rows, spans, tables,
     try_read,
 };
+use crate::support::raw_span::{Build, resolve, span};
 
 /// Start of most spans in the fixtures, in nanoseconds.
 const START_NS: i64 = 1_700_000_000_000_000_000;
@@ -319,20 +320,25 @@ fn the_address_of_a_host_tells_its_clock_unless_every_host_has_it() {
 #[test]
 fn a_remote_endpoint_names_who_is_called_unless_a_tag_does() {
     let read = read_fixture("endpoints.json");
-    let text = |sym: Option<_>, spans: &Spans| {
-        sym.map_or_else(|| "-".to_owned(), |sym| spans.strings.get(sym).replace('\u{1f}', " "))
-    };
     let peers = each(&read, |span, spans| {
-        [span.peer_service, span.target].map(|sym| text(sym, spans)).join(", ")
+        format!("{:?} {:?}", span.peer_service.map(|sym| spans.strings.get(sym)), span.target)
     });
+    let target = |attributes: &[(&'static str, &'static str)]| {
+        let called =
+            attributes.iter().fold(span(Kind::Client), |raw, &(key, value)| raw.with(key, value));
+        resolve(&called).span.target
+    };
+    let told = |peer: Option<&str>, attributes: &[(&'static str, &'static str)]| {
+        format!("{peer:?} {:?}", target(attributes))
+    };
     assert_eq!(
         peers,
         [
-            "stock, peer=stock",
-            "tagged, peer=tagged",
-            "-, address=2001:db8::9 port=81",
-            "-, -",
-            "-, -",
+            told(Some("stock"), &[("peer.service", "stock")]),
+            told(Some("tagged"), &[("peer.service", "tagged")]),
+            told(None, &[("network.peer.address", "2001:db8::9"), ("server.port", "81")]),
+            told(None, &[]),
+            told(None, &[]),
         ]
     );
 }

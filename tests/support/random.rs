@@ -6,7 +6,7 @@ use std::fmt;
 use dwindle::contract::{Contract, Glob, Match, RetryPolicy};
 use dwindle::reconstruct::Policy;
 use dwindle::span::{
-    Flags, Grant, GrantKind, Interner, Kind, Outcome, Span, SpanId, Spans, TraceId,
+    Flags, Grant, GrantKind, Interner, Kind, Outcome, Span, SpanId, Spans, Target, TraceId,
 };
 use dwindle::units::{Nanos, UnixNanos};
 use proptest::collection::vec;
@@ -477,7 +477,7 @@ fn admit(placed: &Placed, strings: &mut Interner) -> Span {
         queued_before: Nanos::from_nanos(draft.queued),
         queued_key: (draft.queued > 0).then(|| name("queue", draft.name)),
         waited_inside: Nanos::from_nanos(draft.waited),
-        target: draft.target.map(|target| name("t", target)),
+        target: draft.target.map(|target| Target::new(u64::from(target) + 1)),
         peer_service: draft.target.map(|target| name("peer", target)),
         links: 0,
         flags: Flags { is_wordless, ..draft.flags },

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use dwindle::conventions::raw::{Attribute, RawEvent, RawSpan, Status, Value};
-use dwindle::conventions::{Conventions, Seen};
+use dwindle::conventions::{Conventions, Seen, Tally};
 use dwindle::span::{Interner, Kind, Span, SpanId, TraceId};
 use dwindle::units::UnixNanos;
 
@@ -145,10 +145,6 @@ impl Resolved {
         self.seen.keys.get(key).map_or(0, |count| count.unparsed)
     }
 
-    pub fn target(&self) -> Option<&str> {
-        self.span.target.map(|target| self.strings.get(target))
-    }
-
     pub fn peer_service(&self) -> Option<&str> {
         self.span.peer_service.map(|peer| self.strings.get(peer))
     }
@@ -163,8 +159,8 @@ pub fn resolve(raw: &RawSpan<'_>) -> Resolved {
 /// Resolves a span by given conventions.
 pub fn resolve_by(conventions: &Conventions, raw: &RawSpan<'_>) -> Resolved {
     let mut strings = Interner::default();
-    let mut seen = Seen::default();
+    let mut tally = Tally::default();
     let resource = conventions.resource(&[attribute("service.name", "shop")], &mut strings);
-    let span = conventions.resolve(raw, &resource, &mut strings, &mut seen);
-    Resolved { span, strings, seen }
+    let span = conventions.resolve(raw, &resource, &mut strings, &mut tally);
+    Resolved { span, strings, seen: tally.into_seen() }
 }

@@ -1,7 +1,7 @@
 //! Shapes of traces that are hard on tree algorithms, as spans ready to be reconstructed. The
 //! benches take them from here too.
 
-use dwindle::span::{Flags, Interner, Kind, Outcome, Span, SpanId, Spans, TraceId};
+use dwindle::span::{Flags, Interner, Kind, Outcome, Span, SpanId, Spans, Target, TraceId};
 use dwindle::units::{Nanos, UnixNanos};
 
 /// A shape: its name and how to make it of a number of spans.
@@ -152,11 +152,10 @@ fn comb(n: i64) -> Spans {
 /// One call, tried again and again.
 fn retries(n: i64) -> Spans {
     let mut maker = Maker::new();
-    let target = maker.strings().intern("target");
     maker.add(0, -1, Kind::Server, 0, 2 * n);
     for i in 1..n {
         let span = maker.add(2 * i, 0, Kind::Client, 2 * i, 2 * i + 1);
-        span.target = Some(target);
+        span.target = Some(Target::new(1));
         span.outcome = Outcome::DeadlineExceeded;
     }
     maker.spans

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use dwindle::span::{Kind, Outcome, Sym};
+use dwindle::span::{Kind, Outcome, Target};
 use dwindle::units::Nanos;
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ pub(super) struct Attempt {
 }
 
 /// What tells one group of calls from another.
-type Group<'a> = (&'a str, &'a str, Option<Sym>);
+type Group<'a> = (&'a str, &'a str, Option<Target>);
 
 impl<'a> Request<'_, 'a> {
     pub(super) fn find_calls(&mut self) {
