@@ -5,8 +5,6 @@
 //! a grammar reads them; whatever else an outcome, an effect or a target was told from is replaced by
 //! the plainest attribute that tells the same.
 
-use std::borrow::Cow;
-
 use super::facts::Fact;
 use super::identity::{HTTP_METHODS, HTTP_SIDE_EFFECTS, HTTP_UNREPEATABLE};
 use super::index::{Found, Index};
@@ -205,11 +203,13 @@ impl Kept<'_> {
             self.keep_fact(Fact::GrpcStatus, Value::Int(grpc_code(self.span.outcome)));
         }
         if let Some(status) = self.span.http_status {
-            // As it is written it may be no value that an outcome waits for.
-            let is_bare = |text: &&Cow<'_, str>| text.bytes().all(|byte| byte.is_ascii_digit());
-            let value = match found.fact(Fact::HttpStatus) {
-                Some(Value::Text(text)) if is_bare(&text) => Value::Text(text.to_string().into()),
-                _ => Value::Int(status.into()),
+            // As it is written it may be no value that an outcome waits for: then it stands behind
+            // one that nobody waits for.
+            let written = found.fact(Fact::HttpStatus).and_then(text_of);
+            let number = Value::Int(status.into());
+            let value = match written {
+                Some(text) if text.trim() == status.to_string() => number,
+                _ => Value::List(vec![Value::Text("?".into()), number]),
             };
             self.keep_fact(Fact::HttpStatus, value);
         }

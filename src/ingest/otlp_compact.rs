@@ -1,7 +1,7 @@
 //! The parts of OTLP in JSON as nearly every exporter writes them: without white space, each
-//! object's fields in the order of the specification, names in its spelling, texts without escapes. They are matched by what is always the same in them, and only what anybody reads
-//! is looked at. Whatever is written otherwise is left where it stands, for the reader that takes
-//! anything.
+//! object's fields in the order of the specification, names in its spelling, texts without escapes.
+//! They are matched by what is always the same in them, and only what anybody reads is looked at.
+//! Whatever is written otherwise is left where it stands, for the reader that takes anything.
 
 use super::admit::{Draft, kind_of, kind_of_number, status_of_number};
 use super::json::Json;

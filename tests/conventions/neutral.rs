@@ -192,6 +192,31 @@ fn but_for_names(span: &Span, strings: &Interner) -> String {
     )
 }
 
+/// Resolves a span, and what is left of it under neutral names: what is told of the first, then of the
+/// second, and the second as it is written.
+fn both(conventions: &Conventions, raw: &RawSpan<'_>) -> (String, String, String) {
+    let mut strings = Interner::default();
+    let mut tally = Tally::default();
+    let resource = [
+        attribute("service.name", "s3cret"),
+        attribute("host.name", "s3cret"),
+        attribute("customer.name", "s3cret"),
+    ];
+    let resource = conventions.resource(&resource, &mut strings);
+    let span = conventions.resolve(raw, &resource, &mut strings, &mut tally);
+    let mut names = BTreeSet::new();
+    let mut rename = |named: Named, name: &str| {
+        names.insert((named, name.to_owned()));
+        format!("{named:?}-{}", names.len())
+    };
+    let neutral = conventions.neutral(raw, &span, &strings, &mut rename);
+    let neutral_resource = conventions.neutral_resource(&span, &strings, &mut rename);
+    let written = format!("{neutral:#?} {neutral_resource:?}");
+    let resource = conventions.resource(&neutral_resource, &mut strings);
+    let again = conventions.resolve(&neutral, &resource, &mut strings, &mut tally);
+    (but_for_names(&span, &strings), but_for_names(&again, &strings), written)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
 
@@ -205,31 +230,34 @@ proptest! {
         if overlaid {
             conventions = conventions.with_file("own.toml", OVERLAY).unwrap();
         }
-        let mut strings = Interner::default();
-        let mut tally = Tally::default();
-        let resource = [
-            attribute("service.name", "s3cret"),
-            attribute("host.name", "s3cret"),
-            attribute("customer.name", "s3cret"),
-        ];
-        let resource = conventions.resource(&resource, &mut strings);
-        let span = conventions.resolve(&raw, &resource, &mut strings, &mut tally);
-        let mut names = BTreeSet::new();
-        let mut rename = |named: Named, name: &str| {
-            names.insert((named, name.to_owned()));
-            format!("{named:?}-{}", names.len())
-        };
-        let neutral = conventions.neutral(&raw, &span, &strings, &mut rename);
-        let neutral_resource = conventions.neutral_resource(&span, &strings, &mut rename);
-        let written = format!("{neutral:?} {neutral_resource:?}").to_lowercase();
-        prop_assert!(!written.contains(SECRET), "{}", written);
-        let resource = conventions.resource(&neutral_resource, &mut strings);
-        let again = conventions.resolve(&neutral, &resource, &mut strings, &mut tally);
-        prop_assert_eq!(
-            but_for_names(&again, &strings),
-            but_for_names(&span, &strings),
-            "{:#?}",
-            neutral
-        );
+        let (before, after, written) = both(&conventions, &raw);
+        prop_assert!(!written.to_lowercase().contains(SECRET), "{}", written);
+        prop_assert_eq!(after, before, "{}", written);
+    }
+}
+
+#[test]
+fn a_status_however_it_is_written_means_the_same_under_neutral_names() {
+    let text = |text: &'static str| Value::Text(text.into());
+    let statuses = [
+        Value::Int(429),
+        Value::Double(429.0),
+        text("429"),
+        text("0429"),
+        text("+429"),
+        text(" 429 "),
+        text("504, 429"),
+        text("[\"429\"]"),
+        Value::List(vec![text("GET"), text("429")]),
+        Value::List(vec![text("429"), text("GET")]),
+    ];
+    let conventions = Conventions::embedded().unwrap();
+    for kind in [Kind::Client, Kind::Server, Kind::Internal] {
+        for status in &statuses {
+            let mut raw = span(kind);
+            raw.attributes.push(("http.response.status_code".into(), status.clone()));
+            let (before, after, written) = both(&conventions, &raw);
+            assert_eq!(after, before, "{kind:?} {status:?} {written}");
+        }
     }
 }
