@@ -106,6 +106,11 @@ impl Interner {
         Self { base: Some(base), ..Self::default() }
     }
 
+    /// The strings that it shares with others; their numbers come first.
+    pub(crate) const fn shared(&self) -> Option<&Arc<Self>> {
+        self.base.as_ref()
+    }
+
     /// How many strings `base` has.
     fn base_len(&self) -> usize {
         self.base.as_ref().map_or(0, |base| base.len())

@@ -5,6 +5,7 @@
 //! partitions.
 
 mod admit;
+mod buffer;
 mod cell;
 mod clickhouse;
 mod clickhouse_parquet;

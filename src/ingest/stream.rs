@@ -6,6 +6,7 @@ use std::io::{self, Read};
 
 use memchr::{memchr, memchr_iter, memchr2};
 
+use super::buffer::{Buffer, Spare};
 use super::compression::Fault;
 use super::limits::Limits;
 use super::problems::{Code, Place};
@@ -232,10 +233,12 @@ struct Bounds {
 }
 
 /// Some whole records, one after another.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Chunk {
     framing: Framing,
-    bytes: Vec<u8>,
+    bytes: Buffer,
+    /// Where the bytes go when it is dropped.
+    spare: Spare,
     records: Vec<Bounds>,
     /// The place of the first record.
     place: Counters,
@@ -282,6 +285,12 @@ impl Counters {
     }
 }
 
+impl Drop for Chunk {
+    fn drop(&mut self) {
+        self.spare.give_back(std::mem::take(&mut self.bytes), 2 * CHUNK_BYTES);
+    }
+}
+
 impl Chunk {
     /// How many bytes of the stream it stands for.
     pub(crate) fn len(&self) -> u64 {
@@ -310,7 +319,8 @@ impl Chunk {
 /// A stream, of which the first bytes were looked at.
 pub(crate) struct Stream<R> {
     source: R,
-    buffer: Vec<u8>,
+    buffer: Buffer,
+    spare: Spare,
     /// The source has no more.
     ended: bool,
     /// What is wrong with the source's compression.
@@ -320,7 +330,8 @@ pub(crate) struct Stream<R> {
 impl<R: Read> Stream<R> {
     /// Reads up to a chunk ahead.
     pub(crate) fn new(source: R) -> io::Result<Self> {
-        let mut stream = Self { source, buffer: Vec::new(), ended: false, broken: None };
+        let (buffer, spare) = (Buffer::default(), Spare::default());
+        let mut stream = Self { source, buffer, spare, ended: false, broken: None };
         stream.fill(CHUNK_BYTES)?;
         Ok(stream)
     }
@@ -345,17 +356,14 @@ impl<R: Read> Stream<R> {
 
     /// Reads until the buffer holds `len` bytes or there is no more.
     fn fill(&mut self, len: usize) -> io::Result<()> {
-        let missing = len.saturating_sub(self.buffer.len());
-        if self.ended || missing == 0 {
-            return Ok(());
-        }
-        self.buffer.reserve_exact(missing);
-        match (&mut self.source).take(missing as u64).read_to_end(&mut self.buffer) {
-            Ok(got) => self.ended = got < missing,
-            // What was decoded before the fault is in the buffer.
-            Err(error) => {
-                self.broken = Some(Fault::code(error)?);
-                self.ended = true;
+        if !self.ended {
+            match self.buffer.fill(&mut self.source, len) {
+                Ok(has_more) => self.ended = !has_more,
+                // What was decoded before the fault is in the buffer.
+                Err(error) => {
+                    self.broken = Some(Fault::code(error)?);
+                    self.ended = true;
+                }
             }
         }
         Ok(())
@@ -437,7 +445,8 @@ impl<R: Read> Chunks<R> {
             end = self.stream.buffer.len();
             records.push(Bounds { start, content: start, end });
         }
-        let rest = self.stream.buffer.split_off(end);
+        let mut rest = self.stream.spare.take();
+        self.stream.buffer.split_to(end, &mut rest);
         let bytes = std::mem::replace(&mut self.stream.buffer, rest);
         let place = self.place;
         for bounds in &records {
@@ -447,7 +456,8 @@ impl<R: Read> Chunks<R> {
         if records.is_empty() && rest.is_none() {
             return Ok(None);
         }
-        Ok(Some(Chunk { framing: self.framing, bytes, records, place, rest }))
+        let spare = self.stream.spare.clone();
+        Ok(Some(Chunk { framing: self.framing, bytes, spare, records, place, rest }))
     }
 
     /// Whether the record of which `found` bytes are there, and which claims `len`, is not to be
@@ -473,7 +483,7 @@ impl<R: Read> Chunks<R> {
             let passed = end.unwrap_or(buffer.len());
             self.place.byte += passed as u64;
             self.place.line += newlines(buffer.get(..passed).unwrap_or_default());
-            buffer.drain(..passed);
+            buffer.forget(passed);
             if end.is_some() {
                 break Code::RecordTooLarge;
             }
@@ -489,7 +499,8 @@ impl<R: Read> Chunks<R> {
         let rest = Some(Rest { code, place: begun.place(self.framing), len });
         Ok(Chunk {
             framing: self.framing,
-            bytes: Vec::new(),
+            bytes: Buffer::default(),
+            spare: Spare::default(),
             records: Vec::new(),
             place: begun,
             rest,

@@ -2,6 +2,8 @@
 //! depend on the cells alone. Written here rather than by the library's Arrow writer, which hashes
 //! each text of each row: here a name is a number all along, and is looked up once a partition.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::column::page::{CompressedPage, Page, PageWriter};
@@ -70,7 +72,29 @@ struct Dictionary {
 
 /// Which number in a chunk's dictionary a string of a partition has.
 #[derive(Default)]
-pub(super) struct Renumbering(Vec<Option<u32>>);
+pub(super) struct Renumbering {
+    /// The strings that partitions share, whose numbers hold from one to the next.
+    shared: Option<Arc<Interner>>,
+    numbers: Vec<Option<u32>>,
+}
+
+impl Renumbering {
+    /// Begins a partition with these strings.
+    pub(super) fn begin(&mut self, strings: &Interner) {
+        let is_same =
+            |one: &Arc<Interner>| strings.shared().is_some_and(|shared| Arc::ptr_eq(one, shared));
+        match self.shared.as_ref().filter(|one| is_same(one)) {
+            Some(shared) => self.numbers.truncate(shared.len()),
+            None => self.numbers.clear(),
+        }
+        self.shared = strings.shared().cloned();
+    }
+
+    /// Begins another chunk.
+    pub(super) fn clear(&mut self) {
+        self.numbers.clear();
+    }
+}
 
 impl Dictionary {
     /// Adds a text and tells its number.
@@ -100,7 +124,7 @@ impl Texts {
         known: &mut Renumbering,
         text: impl FnOnce() -> &'t str,
     ) -> Result<(), ParquetError> {
-        let value = match known.0.get(number) {
+        let value = match known.numbers.get(number) {
             Some(&Some(value)) => value,
             _ => self.learn(number, known, text())?,
         };
@@ -116,10 +140,10 @@ impl Texts {
         text: &str,
     ) -> Result<u32, ParquetError> {
         let value = self.number(text)?;
-        if known.0.len() <= number {
-            known.0.resize(number + 1, None);
+        if known.numbers.len() <= number {
+            known.numbers.resize(number + 1, None);
         }
-        if let Some(known) = known.0.get_mut(number) {
+        if let Some(known) = known.numbers.get_mut(number) {
             *known = Some(value);
         }
         Ok(value)

@@ -99,14 +99,15 @@ impl ColumnTask<'_> {
         zstd: &mut Option<Compressor<'static>>,
     ) -> Result<Vec<Chunk>, ParquetError> {
         let mut chunks = Vec::new();
+        let mut known = Renumbering::default();
         for of_partition in self.parts.chunk_by(|a, b| std::ptr::eq(a.strings, b.strings)) {
-            let mut known = Renumbering::default();
+            of_partition.iter().take(1).for_each(|part| known.begin(part.strings));
             for Part { piece, strings } in of_partition {
                 let Some(cells) = piece.columns.get(self.place) else { continue };
                 self.column.append(piece.rows, cells, strings, &mut known)?;
                 if self.column.rows() == ROW_GROUP_ROWS {
                     chunks.push(self.column.encode(zstd)?);
-                    known = Renumbering::default();
+                    known.clear();
                 }
             }
         }
