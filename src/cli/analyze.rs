@@ -52,7 +52,9 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
         if folder.is_none() {
             folder = Some(FolderWriter::create(&args.out, args.format)?);
         }
-        group.iter().for_each(|tables| overview.add(tables));
+        for tables in &group {
+            overview.add(tables);
+        }
         folder.as_mut().map_or(Ok(()), |folder| folder.write(&group)).map_err(Fatal::from)
     })?;
     let mut folder = match folder {
