@@ -393,7 +393,7 @@ impl Span {
                     (
                         (span.parent_span_id, span.kind, span.outcome, span.http_status),
                         (span.allowance, span.attempt_ordinal, span.queued_before),
-                        (span.waited_inside, span.links, span.flags, span.target),
+                        (span.waited_inside, span.links, span.flags),
                     )
                 };
                 rest(self).cmp(&rest(other))
@@ -411,11 +411,14 @@ impl Span {
                         span.grant.map(|grant| grant.rule),
                         Some(span.clock_domain),
                         span.route_operation,
-                        span.peer_service,
-                        span.allowance_key,
-                        span.ordinal_key,
-                        span.queued_key,
                     ]
+                };
+                texts(self).map(text).cmp(&texts(other).map(text))
+            })
+            .then_with(|| self.target.cmp(&other.target))
+            .then_with(|| {
+                let texts = |span: &Self| {
+                    [span.peer_service, span.allowance_key, span.ordinal_key, span.queued_key]
                 };
                 texts(self).map(text).cmp(&texts(other).map(text))
             })

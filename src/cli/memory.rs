@@ -18,10 +18,18 @@ const UNTOLD_BYTES: u64 = 1 << 30;
 #[derive(Debug, Args)]
 pub(super) struct MemoryFlag {
     /// How much memory to use, such as 4GiB [default: a quarter of the machine's, or of its
-    /// container's]. Spans beyond it go to a file without a name in the temporary directory (TMPDIR),
-    /// about 80 bytes each; the results are the same to the byte
-    #[arg(long, value_name = "SIZE")]
+    /// container's]. Spans beyond it go to a file without a name in the temporary directory (TMPDIR,
+    /// which must not itself lie in memory), about 80 bytes each; the results are the same to the byte
+    #[arg(long, value_name = "SIZE", value_parser = size)]
     memory: Option<ByteSize>,
+}
+
+/// A size with its unit: nobody means 4 bytes by 4.
+fn size(text: &str) -> Result<ByteSize, String> {
+    if text.trim().bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err("a size has a unit, as in 4GiB or 512MiB".to_owned());
+    }
+    text.parse()
 }
 
 impl MemoryFlag {

@@ -1,5 +1,6 @@
 //! What the manifest tells of all requests: services, calls, coverage. Counted by the numbers of
-//! strings, so that it costs little and does not grow with the input.
+//! strings, so that it costs little; it grows with the services and who calls whom, and not with the
+//! requests.
 
 use std::collections::{BTreeMap, BTreeSet};
 

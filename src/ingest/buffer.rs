@@ -27,7 +27,6 @@ impl Buffer {
     /// Makes room for `len` bytes; what is new of it is zero.
     fn make_room(&mut self, len: usize) {
         if self.room.len() < len {
-            self.room.reserve_exact(len - self.room.len());
             self.room.resize(len, 0);
         }
     }

@@ -118,7 +118,7 @@ fn json_row(document: &mut Document<'_, '_, '_>) -> document::Result<bool> {
     let mut is_row = false;
     let mut has_types = false;
     let mut is_document = false;
-    while let Some(key) = document.json.next_key()? {
+    while let Some(key) = document.next_key()? {
         let offset = document.offset();
         has_types |= key == TYPES;
         if has_types && key == ROWS && document.json.shape()? == Shape::Array {

@@ -132,6 +132,16 @@ impl<'a, 'w> Document<'a, '_, 'w> {
         self.each_element(|document| if document.open_object()? { read(document) } else { Ok(()) })
     }
 
+    /// The next key of the object that was entered; `None` at its end.
+    #[inline]
+    pub(crate) fn next_key(&mut self) -> Result<Option<Cow<'a, str>>> {
+        let offset = self.offset();
+        let key = self.json.next_key()?;
+        let mended = self.json.take_mended();
+        self.desk.note_many(Code::TextNotUtf8, mended, offset);
+        Ok(key)
+    }
+
     /// A text, if there is one.
     pub(crate) fn optional_text(&mut self) -> Result<Option<Cow<'a, str>>> {
         if !self.is(Shape::Text)? {

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
@@ -51,6 +51,8 @@ pub(super) struct Gathering<'m> {
     memory: &'m Memory,
     held: Mutex<Held>,
     spill: Mutex<Option<Spill>>,
+    /// Why spans could not be kept on disk, once that was so: then nothing more is to be read.
+    failure: OnceLock<String>,
 }
 
 /// What memory holds.
@@ -70,7 +72,8 @@ impl<'m> Gathering<'m> {
     /// Nothing yet.
     pub(super) const fn new(memory: &'m Memory) -> Self {
         let held = Held { idle: Vec::new(), bytes: 0 };
-        Self { memory, held: Mutex::new(held), spill: Mutex::new(None) }
+        let failure = OnceLock::new();
+        Self { memory, held: Mutex::new(held), spill: Mutex::new(None), failure }
     }
 
     /// Something to scatter into. It has to be given back.
@@ -91,12 +94,16 @@ impl<'m> Gathering<'m> {
             held.idle.push(scattered);
             return Ok(());
         }
-        held.bytes -= bytes;
         drop(held);
-        self.spill(scattered)
+        self.spill(scattered)?;
+        locked(&self.held).bytes -= bytes;
+        Ok(())
     }
 
     fn spill(&self, scattered: Scattered) -> Result<(), IngestError> {
+        if let Some(failure) = self.failure.get() {
+            return Err(self.memory.failed(io::Error::other(failure.clone())));
+        }
         let add = || {
             let packed = packed(scattered)?;
             let mut spill = locked(&self.spill);
@@ -105,7 +112,10 @@ impl<'m> Gathering<'m> {
             }
             spill.as_mut().map_or(Ok(()), |spill| spill.add(packed))
         };
-        add().map_err(|error| self.memory.failed(error))
+        add().map_err(|error| {
+            self.failure.get_or_init(|| error.to_string());
+            self.memory.failed(error)
+        })
     }
 
     /// The partitions, now that all is read.
@@ -156,6 +166,9 @@ impl Part {
 /// What a span takes in memory.
 const SPAN_BYTES: u64 = size_of::<Span>() as u64;
 
+/// A part of a partition is not cut further, however little memory there is.
+const LEAST_PART_SPANS: u64 = 64;
+
 /// Partitions for each thread at a time: all cores are busy, and spans go as tables come.
 const PARTS_A_THREAD: usize = 16;
 
@@ -174,8 +187,8 @@ impl Partitions {
     }
 
     fn on_disk(spill: Spill, memory: Memory) -> Self {
-        let threads = rayon::current_num_threads() as u64;
-        let part_spans = (memory.group_bytes() / threads / SPAN_BYTES).max(1);
+        // Two at a time: to come back in more parts costs as many readings of what is on disk.
+        let part_spans = (memory.group_bytes() / 2 / SPAN_BYTES).max(LEAST_PART_SPANS);
         let mut parts = VecDeque::new();
         for (partition, spans) in spill.spans().enumerate().filter(|&(_, spans)| 0 < spans) {
             let cut = spans.div_ceil(part_spans);

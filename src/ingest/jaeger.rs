@@ -106,7 +106,7 @@ fn members<'a>(
     is_answer: &mut bool,
 ) -> Result<()> {
     document.json.open()?;
-    while let Some(key) = document.json.next_key()? {
+    while let Some(key) = document.next_key()? {
         match key.as_ref() {
             "data" => {
                 *is_answer = true;
@@ -124,7 +124,7 @@ fn members<'a>(
             }
             "processes" => {
                 if document.open_object()? {
-                    while let Some(name) = document.json.next_key()? {
+                    while let Some(name) = document.next_key()? {
                         let process = process(document)?;
                         trace.processes.insert(name, process);
                     }
@@ -157,7 +157,7 @@ fn errors(document: &mut Document<'_, '_, '_>) -> Result<bool> {
 fn process(document: &mut Document<'_, '_, '_>) -> Result<Resource> {
     let mut attributes = Vec::new();
     if document.open_object()? {
-        while let Some(key) = document.json.next_key()? {
+        while let Some(key) = document.next_key()? {
             match key.as_ref() {
                 "serviceName" => {
                     // Before any tag of that name.
@@ -201,7 +201,7 @@ fn span<'a>(document: &mut Document<'a, '_, '_>, trace: &Trace<'a>) -> Result<()
     let mut rest = Rest::default();
     if found == Shape::Object {
         document.json.open()?;
-        while let Some(key) = document.json.next_key()? {
+        while let Some(key) = document.next_key()? {
             span_field(document, &key, &mut draft, &mut rest)?;
         }
         if draft.raw.trace_id == TraceId(0) && trace.id.is_some() {
@@ -287,7 +287,7 @@ impl Reference {
 fn reference(document: &mut Document<'_, '_, '_>) -> Result<Reference> {
     let mut reference = Reference::default();
     if document.open_object()? {
-        while let Some(key) = document.json.next_key()? {
+        while let Some(key) = document.next_key()? {
             match key.as_ref() {
                 "refType" => {
                     let kind = document.text()?;
@@ -381,7 +381,7 @@ fn kind(name: &str) -> Kind {
 fn log<'a>(document: &mut Document<'a, '_, '_>) -> Result<RawEvent<'a>> {
     let mut event = RawEvent::default();
     if document.open_object()? {
-        while let Some(key) = document.json.next_key()? {
+        while let Some(key) = document.next_key()? {
             match key.as_ref() {
                 "timestamp" => {
                     let time = instant(document.micros()?.nanos());
@@ -424,7 +424,7 @@ fn tags<'a>(
     document.each_object(|document| {
         let mut attribute = (Cow::Borrowed(""), Value::Other);
         let mut written_type = Cow::Borrowed("");
-        while let Some(key) = document.json.next_key()? {
+        while let Some(key) = document.next_key()? {
             match key.as_ref() {
                 "key" => attribute.0 = document.text()?,
                 "type" => written_type = document.text()?,

@@ -319,6 +319,11 @@ impl<'a> Json<'a> {
         Ok(value)
     }
 
+    /// Whether `levels` more objects or arrays may be entered.
+    pub(crate) const fn has_room(&self, levels: usize) -> bool {
+        self.depth + levels <= MAX_DEPTH
+    }
+
     /// What `read` finds; where it finds nothing, stands where it stood before. It may neither enter
     /// nor leave anything.
     #[inline]

@@ -15,7 +15,10 @@ pub(crate) fn attributes<'a>(
     is_wanted: impl Fn(&[u8]) -> bool,
     attributes: &mut Vec<Attribute<'a>>,
 ) {
-    while json.attempt(|json| attribute(json, &is_wanted, attributes)).is_some() {}
+    // An attribute is an object, and its value another.
+    if json.has_room(2) {
+        while json.attempt(|json| attribute(json, &is_wanted, attributes)).is_some() {}
+    }
 }
 
 /// An attribute, which is kept if it is wanted. `None` where it is written otherwise.
@@ -120,6 +123,7 @@ pub(crate) fn span_tail<'a>(json: &mut Json<'a>, draft: &mut Draft<'a>) {
     json.pass(b",\"links\":[]");
     pass_number(json, b",\"droppedLinksCount\":");
     if let Some((message, code)) = json.attempt(|json| {
+        json.has_room(1).then_some(())?;
         json.pass(b",\"status\":{")?;
         let message = pass_text(json, b"\"message\":\"");
         let code = match message {

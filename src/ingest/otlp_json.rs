@@ -104,7 +104,7 @@ fn read_message(
         return document.json.skip();
     }
     document.json.open()?;
-    while let Some(key) = document.json.next_key()? {
+    while let Some(key) = document.next_key()? {
         match top_key(&key) {
             Some(TopKey::Traces) => {
                 signals.traces = true;
@@ -137,7 +137,7 @@ fn read_resource_spans(document: &mut Document<'_, '_, '_>) -> Result<()> {
     if !document.open_object()? {
         return Ok(());
     }
-    while let Some(key) = document.json.next_key()? {
+    while let Some(key) = document.next_key()? {
         match (ResourceSpansField::from_name(&key), resource) {
             (Some(ResourceSpansField::Resource), _) => resource = Some(read_resource(document)?),
             (
@@ -170,7 +170,7 @@ fn read_resource_spans(document: &mut Document<'_, '_, '_>) -> Result<()> {
 fn read_resource(document: &mut Document<'_, '_, '_>) -> Result<Resource> {
     let mut attributes = Vec::new();
     if document.open_object()? {
-        while let Some(key) = document.json.next_key()? {
+        while let Some(key) = document.next_key()? {
             match ResourceField::from_name(&key) {
                 Some(ResourceField::Attributes) => {
                     read_attributes(document, Carrier::Resource, &mut attributes)?;
@@ -190,7 +190,7 @@ fn read_scope_spans(document: &mut Document<'_, '_, '_>, resource: Resource) -> 
     if !document.open_object()? {
         return Ok(());
     }
-    while let Some(key) = document.json.next_key()? {
+    while let Some(key) = document.next_key()? {
         match ScopeSpansField::from_name(&key) {
             Some(ScopeSpansField::Spans) => {
                 let mut draft = Draft::new();
@@ -217,7 +217,7 @@ fn read_span<'a>(
             read_span_field(document, SpanField::Attributes, draft)?;
             otlp_compact::span_tail(&mut document.json, draft);
         }
-        while let Some(key) = document.json.next_key()? {
+        while let Some(key) = document.next_key()? {
             match SpanField::from_name(&key) {
                 Some(field) => read_span_field(document, field, draft)?,
                 None => document.json.skip()?,
@@ -266,7 +266,7 @@ fn read_event<'a>(
     events: &mut Vec<RawEvent<'a>>,
 ) -> Result<()> {
     let mut event = RawEvent::default();
-    while let Some(key) = document.json.next_key()? {
+    while let Some(key) = document.next_key()? {
         match EventField::from_name(&key) {
             Some(EventField::Time) => {
                 event.time = instant(read_unix_ns(document)?).filter(|time| time.as_nanos() != 0);
@@ -286,7 +286,7 @@ fn read_status<'a>(document: &mut Document<'a, '_, '_>, draft: &mut Draft<'a>) -
     if !document.open_object()? {
         return Ok(());
     }
-    while let Some(key) = document.json.next_key()? {
+    while let Some(key) = document.next_key()? {
         match StatusField::from_name(&key) {
             Some(StatusField::Message) => {
                 draft.raw.status_message = document.text()?;
@@ -329,7 +329,7 @@ fn read_attribute<'a>(
     attributes: &mut Vec<Attribute<'a>>,
 ) -> Result<()> {
     let mut attribute = (Cow::Borrowed(""), Value::Other);
-    while let Some(field) = document.json.next_key()? {
+    while let Some(field) = document.next_key()? {
         match KeyValueField::from_name(&field) {
             Some(KeyValueField::Key) => attribute.0 = document.text()?,
             Some(KeyValueField::Value) => attribute.1 = read_value(document, 0)?,
@@ -348,7 +348,7 @@ fn read_value<'a>(document: &mut Document<'a, '_, '_>, list_depth: usize) -> Res
     if !document.open_object()? {
         return Ok(value);
     }
-    while let Some(key) = document.json.next_key()? {
+    while let Some(key) = document.next_key()? {
         value = match ValueField::from_name(&key) {
             Some(ValueField::Text) => document.optional_text()?.map_or(Value::Other, Value::Text),
             Some(ValueField::Bool) => {
@@ -379,7 +379,7 @@ fn read_value<'a>(document: &mut Document<'a, '_, '_>, list_depth: usize) -> Res
 fn read_list<'a>(document: &mut Document<'a, '_, '_>, list_depth: usize) -> Result<Value<'a>> {
     let mut elements = Vec::new();
     if document.open_object()? {
-        while let Some(key) = document.json.next_key()? {
+        while let Some(key) = document.next_key()? {
             match ArrayField::from_name(&key) {
                 Some(ArrayField::Values) => document.each_element(|document| {
                     elements.push(read_value(document, list_depth + 1)?);

@@ -132,7 +132,7 @@ fn json(content: &[u8]) -> Option<(Framing, Claim<Payload>)> {
         let line_len = memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
         let (line, _) = rest.split_at(line_len);
         at += line_len;
-        let is_balanced = looks_balanced(line);
+        let is_balanced = looks_balanced(line) && !goes_on(content.get(at..).unwrap_or_default());
         if is_balanced && matches!(of_lines, Some(Ok(_))) {
             continue;
         }
@@ -182,6 +182,12 @@ fn json(content: &[u8]) -> Option<(Framing, Claim<Payload>)> {
 fn looks_balanced(line: &[u8]) -> bool {
     let line = line.trim_ascii();
     matches!((line.first(), line.last()), (Some(b'{'), Some(b'}')) | (Some(b'['), Some(b']')))
+}
+
+/// Whether what comes next belongs to a value that has begun before: behind a bracket that closes
+/// within it nothing else can come.
+fn goes_on(next: &[u8]) -> bool {
+    matches!(next.trim_ascii_start().first(), Some(b',' | b']' | b'}'))
 }
 
 /// What the first frame that says something holds, and whether it is compressed.

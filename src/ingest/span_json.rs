@@ -26,7 +26,7 @@ fn span(document: &mut Document<'_, '_, '_>) -> Result<bool> {
     let begun = document.offset();
     let mut span = FlatSpan::new();
     let mut is_span = false;
-    while let Some(key) = document.json.next_key()? {
+    while let Some(key) = document.next_key()? {
         let offset = document.offset();
         is_span |= TELLING.contains(&key.as_ref());
         if set(&mut span, &key, Cell::of_json(&mut document.json)?).is_none() {

@@ -74,7 +74,7 @@ impl<'a> Endpoint<'a> {
         }
         let mut endpoint = Self::default();
         let mut v6 = None;
-        while let Some(key) = document.json.next_key()? {
+        while let Some(key) = document.next_key()? {
             match key.as_ref() {
                 "serviceName" => endpoint.service = document.text()?,
                 "ipv4" => endpoint.address = address(&document.text()?),
@@ -252,7 +252,7 @@ fn span(document: &mut Document<'_, '_, '_>) -> Result<()> {
     let mut remote = None;
     let mut is_shared = false;
     document.json.open()?;
-    while let Some(key) = document.json.next_key()? {
+    while let Some(key) = document.next_key()? {
         match key.as_ref() {
             "kind" => common.draft.raw.kind = kind(&document.text()?),
             "localEndpoint" => local = Endpoint::read(document)?,
@@ -284,7 +284,7 @@ fn tags<'a>(
     attributes: &mut Vec<Attribute<'a>>,
 ) -> Result<()> {
     if document.open_object()? {
-        while let Some(key) = document.json.next_key()? {
+        while let Some(key) = document.next_key()? {
             attributes.push((key, document.value()?));
         }
     }
@@ -298,7 +298,7 @@ fn annotations<'a>(
     document.each_object(|document| {
         let mut text = Cow::Borrowed("");
         let mut time = Micros::Absent;
-        while let Some(key) = document.json.next_key()? {
+        while let Some(key) = document.next_key()? {
             match key.as_ref() {
                 "value" => text = document.text()?,
                 "timestamp" => time = document.micros()?,

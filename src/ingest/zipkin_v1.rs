@@ -73,7 +73,7 @@ fn span(document: &mut Document<'_, '_, '_>) -> Result<()> {
     let mut common = Common::new();
     let mut told = Told::default();
     document.json.open()?;
-    while let Some(key) = document.json.next_key()? {
+    while let Some(key) = document.next_key()? {
         match key.as_ref() {
             "annotations" => document.each_object(|document| {
                 told.annotations.push(annotation(document)?);
@@ -92,7 +92,7 @@ fn span(document: &mut Document<'_, '_, '_>) -> Result<()> {
 
 fn annotation<'a>(document: &mut Document<'a, '_, '_>) -> Result<Annotation<'a>> {
     let mut annotation = Annotation::default();
-    while let Some(key) = document.json.next_key()? {
+    while let Some(key) = document.next_key()? {
         match key.as_ref() {
             "timestamp" => annotation.time = document.micros()?,
             "value" => annotation.text = document.text()?,
@@ -105,7 +105,7 @@ fn annotation<'a>(document: &mut Document<'a, '_, '_>) -> Result<Annotation<'a>>
 
 fn tag<'a>(document: &mut Document<'a, '_, '_>) -> Result<BinaryAnnotation<'a>> {
     let mut tag = BinaryAnnotation { key: Cow::Borrowed(""), value: Value::Other, endpoint: None };
-    while let Some(key) = document.json.next_key()? {
+    while let Some(key) = document.next_key()? {
         match key.as_ref() {
             "key" => tag.key = document.text()?,
             "value" => tag.value = document.value()?,

@@ -44,10 +44,10 @@ impl<K: Ord + Copy> Multiset<K> {
         }
     }
 
-    /// Whether one of them is in a range, which must not be reversed.
+    /// Whether one of them is in a range.
     pub(super) fn any_in(&self, range: &RangeInclusive<K>) -> bool {
         self.few.iter().any(|value| range.contains(value))
-            || self.many.range(range.clone()).next().is_some()
+            || !range.is_empty() && self.many.range(range.clone()).next().is_some()
     }
 }
 

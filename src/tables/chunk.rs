@@ -63,7 +63,8 @@ struct Texts {
     values: Vec<u32>,
 }
 
-/// The distinct values of a chunk, as its first page holds them.
+/// The values that a chunk's rows name by number, as its first page holds them. Of ids, one that comes
+/// again after others stands there again.
 #[derive(Default)]
 struct Dictionary {
     bytes: Vec<u8>,

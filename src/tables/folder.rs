@@ -82,6 +82,8 @@ pub enum FolderError {
 pub struct FolderWriter {
     dir: PathBuf,
     tables: Vec<TableWriter>,
+    /// What is there of a folder that is not whole, under any name.
+    begun: Vec<PathBuf>,
 }
 
 struct TableWriter {
@@ -121,8 +123,9 @@ impl FolderWriter {
         let present = |path: &PathBuf| path.symlink_metadata().is_ok();
         let mut stale: Vec<PathBuf> = vec![manifest.clone()];
         for table in TABLES {
-            let of_format = |format: &Format| dir.join(format!("{}.{}", table.name, format.name()));
-            stale.extend(Format::ALL.iter().map(of_format));
+            for format in Format::ALL {
+                stale.extend(table_files(dir, table, *format));
+            }
         }
         stale.retain(present);
         if let Some(path) = stale.first().filter(|_| !is_ours(&manifest) && !is_ours(&unfinished)) {
@@ -135,15 +138,17 @@ impl FolderWriter {
             fs::remove_file(path).map_err(at(path))?;
         }
         let open = |&table: &Table| {
-            let whole = dir.join(format!("{}.{}", table.name, format.name()));
-            let partial = dir.join(format!("{}.{}.partial", table.name, format.name()));
+            let [whole, partial] = table_files(dir, &table, format);
             let file = File::create(&partial).map_err(at(&partial))?;
             let file = TableFile::new(file, format, table)
                 .map_err(|error| FolderError::Format { path: partial.clone(), error })?;
             Ok(TableWriter { table, partial, whole, file, rows: 0 })
         };
-        let tables = TABLES.iter().map(open).collect::<Result<_, FolderError>>()?;
-        Ok(Self { dir: dir.to_owned(), tables })
+        let mut begun = vec![unfinished.clone()];
+        begun.extend(TABLES.iter().flat_map(|table| table_files(dir, table, format)));
+        let mut writer = Self { dir: dir.to_owned(), tables: Vec::new(), begun };
+        writer.tables = TABLES.iter().map(open).collect::<Result<_, FolderError>>()?;
+        Ok(writer)
     }
 
     /// Appends the rows of some partitions, which come in the order of trace ids.
@@ -172,7 +177,7 @@ impl FolderWriter {
     /// A file cannot be written.
     pub fn finish(mut self, manifest: &impl Serialize) -> Result<(), FolderError> {
         self.take(&[], true)?;
-        for table in self.tables {
+        for table in std::mem::take(&mut self.tables) {
             table.finish()?;
         }
         let (partial, whole) = (self.dir.join(UNFINISHED), self.dir.join(MANIFEST));
@@ -182,7 +187,9 @@ impl FolderWriter {
         text.push('\n');
         fs::write(&partial, text)
             .and_then(|()| fs::rename(&partial, &whole))
-            .map_err(|error| FolderError::Io { path: whole, error })
+            .map_err(|error| FolderError::Io { path: whole, error })?;
+        self.begun.clear();
+        Ok(())
     }
 
     /// First all rows are gathered on all cores, then all columns of all tables are written on all
@@ -235,6 +242,22 @@ impl FolderWriter {
         }
         Ok(())
     }
+}
+
+/// Of a folder that is not finished nothing stays: a full disk would stay full.
+impl Drop for FolderWriter {
+    fn drop(&mut self) {
+        for path in self.begun.iter().rev() {
+            // What cannot be removed has no manifest beside it, so nobody takes it for whole.
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+/// The file of a table, once it is whole and before.
+fn table_files(dir: &Path, table: &Table, format: Format) -> [PathBuf; 2] {
+    let name = format!("{}.{}", table.name, format.name());
+    [dir.join(&name), dir.join(name + ".partial")]
 }
 
 /// Cuts rows that come after `before` others into pieces, each within one row group.

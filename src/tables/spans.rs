@@ -5,6 +5,7 @@ use std::io::{self, Cursor};
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
 
+use super::chunk::ZSTD_LEVEL;
 use super::format::FormatError;
 use super::schema::{ReadError, Row, table};
 use crate::span::{
@@ -12,11 +13,11 @@ use crate::span::{
 };
 use crate::units::{Nanos, UnixNanos};
 
-/// Rows that are packed at a time.
+/// Rows that are packed at a time at most.
 const BATCH_ROWS: usize = 1 << 14;
 
-/// Zstandard's fastest level.
-const ZSTD_LEVEL: i32 = 1;
+/// How much text may be packed at a time, but for a single row: a column of it holds less than 2 GiB.
+const BATCH_TEXT_BYTES: usize = 16 << 20;
 
 table! {
     /// One row a span, as admitted.
@@ -214,11 +215,31 @@ impl SpanRow {
 pub fn pack(spans: &[Span], strings: &Interner) -> Result<Vec<u8>, FormatError> {
     let compressed = zstd::Encoder::new(Vec::new(), ZSTD_LEVEL)?;
     let mut writer = StreamWriter::try_new(compressed, &SpanRow::TABLE.arrow_schema())?;
-    for spans in spans.chunks(BATCH_ROWS) {
-        let rows: Vec<SpanRow> = spans.iter().map(SpanRow::from).collect();
-        writer.write(&SpanRow::TABLE.batch(&SpanRow::gather(&rows), strings)?)?;
+    let mut rows: Vec<SpanRow> = Vec::new();
+    let mut text_bytes = 0;
+    for (place, span) in spans.iter().enumerate() {
+        rows.push(SpanRow::from(span));
+        text_bytes += text_len(span, strings);
+        let is_last = place + 1 == spans.len();
+        if is_last || rows.len() == BATCH_ROWS || BATCH_TEXT_BYTES <= text_bytes {
+            writer.write(&SpanRow::TABLE.batch(&SpanRow::gather(&rows), strings)?)?;
+            rows.clear();
+            text_bytes = 0;
+        }
     }
     Ok(writer.into_inner()?.finish()?)
+}
+
+/// How long the names of a span are that somebody else gave.
+fn text_len(span: &Span, strings: &Interner) -> usize {
+    let names = [
+        Some(span.service),
+        Some(span.clock_domain),
+        Some(span.operation),
+        span.route_operation,
+        span.peer_service,
+    ];
+    names.into_iter().flatten().map(|name| strings.get(name).len()).sum()
 }
 
 /// Hands the spans that `packed` holds to `take`, in their order.

@@ -89,3 +89,10 @@ fn a_full_temporary_folder_is_told_and_nothing_is_written() {
     assert!(ran.err.contains("cannot hold the spans that are beyond --memory"), "{}", ran.err);
     assert!(!out.exists());
 }
+
+#[test]
+fn a_size_without_a_unit_is_refused() {
+    let ran = finished(dwindle().args(["report", "fixtures/shop", "--memory", "4"]));
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("a size has a unit"), "{}", ran.err);
+}

@@ -356,3 +356,45 @@ fn times_that_went_through_floating_point_are_a_blind_spot() {
     // Whole microseconds are what many exporters write, and no sign of rounding.
     assert!(!spots_of("1700000000123456000", "1700000000223232000").contains("times_rounded"));
 }
+
+/// A span by itself, its id ending in `digit`.
+fn one_span(digit: char) -> String {
+    format!(
+        r#"{{"traceId":"{TRACE}","spanId":"010203040506070{digit}","name":"op","kind":3,"startTimeUnixNano":"1700000000000000001","endTimeUnixNano":"1700000000250000002","attributes":[]}}"#
+    )
+}
+
+#[test]
+fn a_document_whose_line_ends_behind_an_inner_bracket_goes_on() {
+    let (one, two) = (one_span('1'), one_span('2'));
+    let folder = Folder::new();
+    for (number, document) in [
+        format!("{{\"resourceSpans\":[{{\"scopeSpans\":[{{\"spans\":[{one},{two}]}}]}}\n]}}"),
+        format!("{{\"resourceSpans\":[{{\"scopeSpans\":[{{\"spans\":[{one}]}}]}}\n,{{\"scopeSpans\":[{{\"spans\":[{two}]}}]}}]}}"),
+        format!("{{\"resourceSpans\":[{{\"scopeSpans\":[{{\"spans\":[{one}\n,{two}]}}]}}]}}"),
+        format!("{{\"result\":{{\"resourceSpans\":[{{\"scopeSpans\":[{{\"spans\":[{one},{two}]}}]}}]}}\n}}"),
+        format!("{{\"batches\":[{{\"scopeSpans\":[{{\"spans\":[{one},{two}]}}]}}\n  ]\n}}\n"),
+    ]
+    .iter()
+    .enumerate()
+    {
+        let read = read(&[&folder.write(&format!("{number}.json"), document)]);
+        assert_eq!(spans(&read).len(), 2, "{document}");
+        assert_eq!(problems(&read), Vec::<String>::new(), "{document}");
+    }
+}
+
+#[test]
+fn a_field_name_that_is_not_utf8_is_told_where_it_stands() {
+    let (one, two) = (one_span('1'), one_span('2'));
+    let one = one.replace("\"attributes\":[]", "\"attributes\":[],\"?\":1");
+    let text = format!(r#"{{"resourceSpans":[{{"scopeSpans":[{{"spans":[{one},{two}]}}]}}]}}"#);
+    let at = text.find('?').unwrap();
+    let mut bytes = text.into_bytes();
+    bytes[at] = 0xff;
+    let folder = Folder::new();
+    let read = read(&[&folder.write("key.json", bytes)]);
+    assert_eq!(spans(&read).len(), 2);
+    // The place is where the member begins: before the comma and the quote.
+    assert_eq!(problems(&read), [format!("text-not-utf8 1 @{}:1:0", at - 2)]);
+}
