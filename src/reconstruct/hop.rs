@@ -27,6 +27,8 @@ pub(super) struct Hop {
     pub top: usize,
     /// How many hops stand above it.
     pub depth: usize,
+    /// The span that names the nearest hop above.
+    pub above: Option<usize>,
     /// The parent of its first half, through a call span.
     pub caller: Option<usize>,
     /// What the callee was given.
@@ -85,6 +87,8 @@ pub(super) struct Hops {
     handed: Vec<Option<usize>>,
     /// By span whether the nearest hop with a grant, at or above it, was dishonest.
     dishonest: Vec<Option<bool>>,
+    /// By span the one that names the nearest hop at or above it.
+    tops: Vec<Option<usize>>,
 }
 
 impl Hops {
@@ -143,22 +147,28 @@ impl Hops {
 
     /// Sets the verdicts, from the roots down.
     fn judge(&mut self, trace: &Trace<'_>, floor: Nanos) {
-        let Self { all: hops, dishonest, .. } = self;
+        let Self { all: hops, dishonest, tops, .. } = self;
         find_repeats(trace, hops, floor);
         // Set ahead for the servers of a client that has several: each is a hop of its own.
         reset(dishonest, trace.len(), None);
+        reset(tops, trace.len(), None);
         let mut next = 0;
         for &i in &trace.tree.top_down {
             let above = trace.link(i).and_then(|parent| dishonest[parent]).unwrap_or(false);
             dishonest[i].get_or_insert(above);
+            let top_above = trace.link(i).and_then(|parent| tops[parent]);
+            tops[i] = tops[i].or(top_above);
             let mut first = true;
             while let Some(hop) = hops.get_mut(next).filter(|hop| hop.first == i) {
                 hop.verdict = verdict(trace, hop, floor, above);
+                hop.above = top_above;
+                tops[hop.top] = Some(hop.top);
                 let tainted =
                     matches!(hop.verdict, Verdict::Reset | Verdict::Overgrant | Verdict::Inherited);
                 dishonest[hop.top] = Some(if hop.grant.is_some() { tainted } else { above });
                 if first {
                     dishonest[i] = dishonest[hop.top];
+                    tops[i] = Some(hop.top);
                 }
                 first = false;
                 next += 1;
@@ -211,6 +221,7 @@ fn hop(
         server,
         top,
         depth,
+        above: None,
         caller: trace.caller(first),
         grant: granted.map(|(grant, ..)| grant),
         left: left_by(&deadlines.effective),

@@ -297,6 +297,7 @@ impl Subject<'_, '_> {
             hop_id: hop.id(trace),
             client_span_id: hop.client.map(|i| trace.span(i).span_id),
             server_span_id: hop.server.map(|i| trace.span(i).span_id),
+            caller_hop_id: hop.above.map(|i| trace.span(i).span_id),
             caller_service: caller.and_then(|i| self.service(i)),
             callee_service: self.callee_service(hop),
             operation: trace.span(hop.server.unwrap_or(half)).operation,

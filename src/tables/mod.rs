@@ -22,7 +22,7 @@ pub use rows::{
     Evidence, FindingCode, FindingRow, Funding, HopRow, ProblemRow, RequestRow, SegmentRow,
     Severity, TerminalOutcome, Verdict,
 };
-pub use schema::{BadSide, Column, ReadError, Row, SCHEMA_VERSION, TABLES, Table};
+pub use schema::{BadSide, Column, Measure, ReadError, Row, SCHEMA_VERSION, TABLES, Table};
 
 use crate::span::Interner;
 

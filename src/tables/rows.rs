@@ -342,6 +342,8 @@ table! {
         client_span_id: Option<SpanId>, null = "it was not traced";
         /// The server half.
         server_span_id: Option<SpanId>, null = "it was not traced";
+        /// The nearest hop above it.
+        caller_hop_id: Option<SpanId>, null = "nothing called it";
         /// The client's service, else the parent's.
         caller_service: Option<Sym>, null = "nothing called it";
         /// The server's service, else what the client names.

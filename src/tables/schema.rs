@@ -8,6 +8,7 @@ use arrow_schema::{ArrowError, DataType, Field, Schema};
 use super::gathered::Gathered;
 use super::rows;
 use crate::span::Interner;
+use crate::units::Nanos;
 
 /// Version of all tables together. A folder of a newer one is refused.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -83,10 +84,24 @@ impl Table {
     }
 }
 
+/// A measure of a row: a length of time that has a side on which it hurts.
+#[derive(Debug)]
+pub struct Measure<R> {
+    /// Its column.
+    pub column: &'static str,
+    /// The side.
+    pub bad_side: BadSide,
+    /// The value in a row.
+    pub value: fn(&R) -> Option<Nanos>,
+}
+
 /// A row type of a table.
-pub trait Row: Sized {
+pub trait Row: Sized + 'static {
     /// The table.
     const TABLE: Table;
+
+    /// Its measures, in the order of their columns.
+    const MEASURES: &'static [Measure<Self>];
 
     /// The columns of some rows, in the order in which they are declared.
     fn gather(rows: &[Self]) -> Vec<Gathered>;
@@ -148,6 +163,14 @@ macro_rules! table {
                 },)+],
             };
 
+            const MEASURES: &'static [$crate::tables::Measure<Self>] = &[$($(
+                $crate::tables::Measure {
+                    column: stringify!($name),
+                    bad_side: table!(@side $bad),
+                    value: |row| row.$name.into(),
+                },
+            )?)+];
+
             fn gather(rows: &[Self]) -> Vec<$crate::tables::Gathered> {
                 vec![$(<$ty as $crate::tables::Cell>::gather(rows.iter().map(|row| &row.$name)),)+]
             }
@@ -172,9 +195,10 @@ macro_rules! table {
     };
     (@null $null:literal) => { Some($null) };
     (@null) => { None };
-    (@bad high) => { Some($crate::tables::BadSide::High) };
-    (@bad low) => { Some($crate::tables::BadSide::Low) };
+    (@bad $bad:ident) => { Some(table!(@side $bad)) };
     (@bad) => { None };
+    (@side high) => { $crate::tables::BadSide::High };
+    (@side low) => { $crate::tables::BadSide::Low };
 }
 
 pub(super) use table;

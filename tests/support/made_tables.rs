@@ -212,6 +212,7 @@ impl Maker<'_> {
             hop_id: id,
             client_span_id: (!is_root).then_some(id),
             server_span_id: (!overgranted).then_some(SpanId(id.0 + 10)),
+            caller_hop_id: (!is_root).then_some(ROOT),
             caller_service: (!is_root).then_some(root),
             callee_service: Some(callee),
             operation,
