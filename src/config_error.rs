@@ -25,9 +25,29 @@ impl ConfigError {
         key: Option<String>,
         message: String,
     ) -> Self {
-        let line = text.bytes().take(byte).filter(|&b| b == b'\n').count() + 1;
-        Self { file: file.to_owned(), line, key, message }
+        Self { file: file.to_owned(), line: line_of(text, byte), key, message }
     }
+}
+
+/// The line, from 1, on which `byte` of `text` stands.
+pub fn line_of(text: &str, byte: usize) -> usize {
+    text.bytes().take(byte).filter(|&b| b == b'\n').count() + 1
+}
+
+/// Where a line of `text` begins with `key`, from `byte` on and within the same table.
+pub fn key_after(text: &str, byte: usize, key: &str) -> Option<usize> {
+    let mut at = byte;
+    for (number, line) in text.get(byte..)?.split_inclusive('\n').enumerate() {
+        let rest = line.trim_start();
+        if number > 0 && rest.starts_with('[') {
+            return None;
+        }
+        if rest.strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with(['=', '.'])) {
+            return Some(at + line.len() - rest.len());
+        }
+        at += line.len();
+    }
+    None
 }
 
 /// Reads `text`, which is what `file` holds, as TOML of the shape `T`.

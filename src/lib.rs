@@ -17,6 +17,8 @@
 pub mod units;
 
 pub mod budget;
+pub mod date;
+pub mod finding_id;
 pub(crate) mod names;
 pub mod stats;
 
@@ -35,7 +37,9 @@ pub mod survey;
 pub mod reconstruct;
 
 pub mod distributions;
+pub mod ranking;
 
+pub mod check;
 pub mod extract;
 pub mod report;
 

@@ -6,16 +6,22 @@ use std::path::{Path, PathBuf};
 
 /// Modules by level; a module may use those of lower levels only, and itself.
 const LEVELS: &[&[&str]] = &[
-    &["budget", "config_error", "names", "stats", "units"],
+    &["budget", "config_error", "date", "finding_id", "names", "stats", "units"],
     &["span"],
     &["contract", "conventions", "otlp", "tables"],
-    &["distributions", "ingest", "reconstruct", "survey"],
-    &["extract", "report"],
+    &["distributions", "ingest", "ranking", "reconstruct", "survey"],
+    &["check", "extract", "report"],
     &["cli"],
 ];
 
 /// Within a level, who may use whom.
-const BESIDE: &[(&str, &str)] = &[("budget", "units")];
+const BESIDE: &[(&str, &str)] = &[
+    ("budget", "units"),
+    ("contract", "tables"),
+    ("date", "units"),
+    ("ranking", "distributions"),
+    ("report", "check"),
+];
 
 /// Crates that one place alone may use.
 const FENCED: &[(&str, &str)] = &[

@@ -8,7 +8,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::output::Fatal;
 use crate::budget::TOLERANCE_FLOOR;
-use crate::contract::{Contract, Glob};
+use crate::contract::{Contract, ContractFile, Glob};
 use crate::conventions::Conventions;
 use crate::ingest::Limits;
 use crate::reconstruct::Policy;
@@ -172,23 +172,28 @@ impl Deadline {
 }
 
 impl Rules {
-    /// A flag that counts only when traces are analyzed, if one was given.
-    pub(super) fn first_given(&self) -> Option<&'static str> {
+    /// A flag that counts only when traces are analyzed, if one was given; a contract counts after
+    /// that too where it is judged.
+    pub(super) fn first_given(&self, is_judged: bool) -> Option<&'static str> {
         let given = [
-            (self.contract.is_some(), "--contract"),
+            (self.contract.is_some() && !is_judged, "--contract"),
             (!self.deadline.is_empty(), "--deadline"),
             (self.tolerance != TOLERANCE_FLOOR, "--tolerance"),
         ];
         given.into_iter().find_map(|(is_given, flag)| is_given.then_some(flag))
     }
 
+    /// What the contract file holds, and its name.
+    pub(super) fn contract_file(&self) -> Result<Option<(&str, ContractFile)>, Fatal> {
+        let Some(file) = &self.contract else { return Ok(None) };
+        let held = ContractFile::parse(file, &read("--contract", file)?)
+            .map_err(|error| Fatal::Config { flag: "--contract", error })?;
+        Ok(Some((file, held)))
+    }
+
     /// The policy: contracts in file order, then `--deadline` in the order of the flags.
     pub(super) fn policy(&self) -> Result<Policy, Fatal> {
-        let mut contracts = match &self.contract {
-            Some(file) => Contract::parse_file(file, &read("--contract", file)?)
-                .map_err(|error| Fatal::Config { flag: "--contract", error })?,
-            None => Vec::new(),
-        };
+        let mut contracts = self.contract_file()?.map_or_else(Vec::new, |(_, file)| file.contracts);
         contracts.extend(self.deadline.iter().enumerate().map(|(place, flag)| {
             let name = format!("--deadline {}", place + 1);
             Contract::deadline_only(name, flag.operation.clone(), flag.deadline)
@@ -197,7 +202,8 @@ impl Rules {
     }
 }
 
-fn read(flag: &'static str, path: &str) -> Result<String, Fatal> {
+/// The text of a file that a flag names.
+pub(super) fn read(flag: &'static str, path: &str) -> Result<String, Fatal> {
     fs::read_to_string(path).map_err(|error| Fatal::Unreadable {
         flag,
         path: path.to_owned(),

@@ -2,8 +2,10 @@
 //! environment variables and progress.
 
 mod analyze;
+mod check;
 mod exit;
 mod extract;
+mod findings;
 mod input;
 mod inspect;
 mod manifest;
@@ -13,11 +15,12 @@ mod progress;
 mod report;
 mod run;
 mod schema;
+mod source;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-pub use exit::{DONE, INPUT_LOST, USAGE};
+pub use exit::{DONE, GATE_FAILED, INPUT_LOST, USAGE};
 
 /// Where a request's deadline went: deadline consumption from exported production traces.
 ///
@@ -40,6 +43,8 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Verb {
     Report(report::Args),
+    Findings(findings::Args),
+    Check(check::Args),
     Analyze(analyze::Args),
     Inspect(inspect::Args),
     Extract(extract::Args),
@@ -50,6 +55,8 @@ enum Verb {
 pub fn main() -> ExitCode {
     let done = match Cli::parse().verb {
         Verb::Report(args) => report::run(&args),
+        Verb::Findings(args) => findings::run(&args),
+        Verb::Check(args) => check::run(&args),
         Verb::Analyze(args) => analyze::run(&args),
         Verb::Inspect(args) => inspect::run(&args),
         Verb::Extract(args) => extract::run(&args),

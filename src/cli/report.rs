@@ -1,18 +1,12 @@
 //! `dwindle report`: where the deadline of each request class goes.
 
-use std::path::Path;
-
 use super::exit;
 use super::input::{Inputs, Rules, one_of};
-use super::manifest::Manifest;
 use super::memory::MemoryFlag;
 use super::output::{self, Color, Fatal};
-use super::run;
+use super::source::Source;
 use crate::distributions::Summary;
-use crate::report::{Format, Options, Problem, RunFacts, build};
-use crate::span::Interner;
-use crate::tables::ProblemRow;
-use crate::tables::folder::Folder;
+use crate::report::{Format, Options, build};
 
 /// Tell where the deadline of each request class goes.
 ///
@@ -51,48 +45,11 @@ pub(super) struct Args {
 /// Runs it.
 pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     let mut summary = Summary::default();
-    let facts = match args.inputs.folder() {
-        Some(dir) => from_folder(dir, args, &mut summary)?,
-        None => from_traces(args, &mut summary)?,
-    };
+    let Args { inputs, rules, memory, .. } = args;
+    let source = Source { inputs, rules, memory, is_judged: false };
+    let facts = source.read(|tables| summary.add(tables))?;
     let report = build(&summary, &facts, &Options::for_format(args.format));
     let width = output::width(args.width);
     output::print(&report.render(args.format, width, args.color.wanted()))?;
     Ok(exit::done(args.inputs.strict, facts.problems.iter().map(|problem| problem.severity)))
-}
-
-fn from_folder(dir: &Path, args: &Args, summary: &mut Summary) -> Result<RunFacts, Fatal> {
-    let dir_name = dir.display();
-    if args.inputs.paths.len() > 1 {
-        return Err(Fatal::Usage(format!(
-            "{dir_name} is an analyze folder: report it alone, or give the traces it was made of"
-        )));
-    }
-    let given = args.rules.first_given().or_else(|| args.inputs.first_given());
-    if let Some(flag) = given.or_else(|| args.memory.first_given()) {
-        return Err(Fatal::Usage(format!(
-            "{flag} counts when traces are analyzed; {dir_name} was analyzed already: give it to \
-             dwindle analyze"
-        )));
-    }
-    let (folder, manifest): (Folder, Manifest) = Folder::open(dir)?;
-    summary.add(&folder.tables()?);
-    let (mut rows, mut strings): (Vec<ProblemRow>, _) = (Vec::new(), Interner::default());
-    folder.read_all(&mut rows, &mut strings)?;
-    let problems = rows.iter().map(|row| Problem::from_row(row, &strings)).collect();
-    Ok(manifest.run_facts(problems))
-}
-
-fn from_traces(args: &Args, summary: &mut Summary) -> Result<RunFacts, Fatal> {
-    let policy = args.rules.policy()?;
-    let run = run::run(&args.inputs, &policy, &args.memory, |group| {
-        for tables in &group {
-            summary.add(tables);
-        }
-        Ok(())
-    })?;
-    let strings = &run.ingested.problem_strings;
-    let problems = run.ingested.problems.iter().map(|row| Problem::from_row(row, strings));
-    let problems = problems.collect();
-    Ok(Manifest::new(&args.inputs.paths, &run, &summary.overview).run_facts(problems))
 }

@@ -3,6 +3,7 @@
 //!
 //! Knows nothing of wire formats, traces or budgets: one span at a time.
 
+mod default_timeouts;
 mod facts;
 mod identity;
 mod index;
@@ -20,6 +21,7 @@ mod seen;
 use crate::span::{Interner, Sym};
 
 pub use crate::config_error::ConfigError as ConventionsError;
+pub use default_timeouts::{DEFAULT_TIMEOUTS, whose_default};
 pub use neutral::{Named, Rename};
 pub use resolve::tells_of_moved_times;
 pub use seen::{KeyCount, Seen, Tally};

@@ -50,4 +50,4 @@ macro_rules! merged {
     };
 }
 
-pub(super) use merged;
+pub(crate) use merged;

@@ -2,6 +2,7 @@
 
 mod class;
 mod merge;
+mod names;
 mod overview;
 mod sample;
 
@@ -13,13 +14,14 @@ pub use class::{
     AttemptSummary, Call, ClassSummary, FindingSummary, HopSummary, Measure, Name, Place,
 };
 pub use merge::Merge;
+pub(crate) use names::Names;
 pub use overview::{Coverage, Overview};
 pub use sample::{Estimate, Sample, Sorted};
 
-use crate::span::{Interner, Outcome, SpanId, Sym, TraceId};
+use crate::span::{Outcome, SpanId, TraceId};
 use crate::tables::{AttemptRow, FindingRow, HopRow, RequestRow, SegmentRow, Tables};
 use crate::units::{Nanos, UnixNanos};
-use merge::merged;
+pub(crate) use merge::merged;
 
 merged! {
     /// What all partitions know together.
@@ -55,7 +57,7 @@ impl Summary {
     /// Takes in a partition of whole traces.
     pub fn add(&mut self, tables: &Tables) {
         self.overview.add(tables);
-        let mut names = Names { strings: &tables.strings, known: FxHashMap::default() };
+        let mut names = Names::new(&tables.strings);
         for row in &tables.requests {
             self.add_request(row, &mut names);
         }
@@ -199,29 +201,4 @@ fn request_measures(row: &RequestRow) -> [(Measure, Option<Nanos>); 12] {
 /// A count as written in a table; a negative one, which cannot be, is none.
 fn count(number: i32) -> u64 {
     u64::try_from(number).unwrap_or(0)
-}
-
-/// The names of a partition, each allocated once.
-struct Names<'a> {
-    strings: &'a Interner,
-    known: FxHashMap<Sym, Name>,
-}
-
-impl Names<'_> {
-    fn get(&mut self, sym: Sym) -> Name {
-        self.known.entry(sym).or_insert_with(|| self.strings.get(sym).into()).clone()
-    }
-
-    fn call(&mut self, caller: Option<Sym>, callee: Option<Sym>, operation: Sym) -> Call {
-        Call {
-            caller: caller.map(|caller| self.get(caller)),
-            callee: callee.map(|callee| self.get(callee)),
-            operation: self.get(operation),
-        }
-    }
-
-    fn place(&mut self, row: &HopRow) -> Place {
-        let call = self.call(row.caller_service, row.callee_service, row.operation);
-        Place { depth: row.depth, call }
-    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::model::{Block, Cell, Column, Row, Section, Table};
 use super::{Options, RunFacts, problems, text, words};
-use crate::distributions::{ClassSummary, Name, Summary};
+use crate::distributions::{ClassSummary, Name, Overview, Summary};
 use crate::tables::BlindSpot;
 
 /// The section.
@@ -12,7 +12,7 @@ pub(super) fn section(summary: &Summary, facts: &RunFacts, options: &Options) ->
     let tables = [
         Some(workload(summary, facts)),
         edges(summary, options),
-        Some(coverage(summary, facts)),
+        Some(coverage(with_deadline(summary), &summary.overview, facts)),
         blind_spots(summary, facts),
     ];
     let mut blocks: Vec<Block> = tables.into_iter().flatten().map(Block::Table).collect();
@@ -86,9 +86,13 @@ fn edges(summary: &Summary, options: &Options) -> Option<Table> {
     table.limited(edges.into_iter().map(row), options.rows)
 }
 
-fn coverage(summary: &Summary, facts: &RunFacts) -> Table {
-    let with_deadline = summary.classes.values().map(ClassSummary::with_deadline).sum();
-    let coverage = &summary.overview.coverage;
+fn with_deadline(summary: &Summary) -> u64 {
+    summary.classes.values().map(ClassSummary::with_deadline).sum()
+}
+
+/// How much of the evidence is there.
+pub(super) fn coverage(with_deadline: u64, overview: &Overview, facts: &RunFacts) -> Table {
+    let coverage = &overview.coverage;
     let with_a_word = facts.clients.saturating_sub(facts.wordless_clients);
     let row = |name, label, (part, whole), missing: &str| {
         let missing = Cell::Text(missing.to_owned());
@@ -99,7 +103,7 @@ fn coverage(summary: &Summary, facts: &RunFacts) -> Table {
         row(
             "deadlines",
             "requests with a deadline",
-            (with_deadline, summary.overview.requests),
+            (with_deadline, overview.requests),
             "nothing is told of what was left",
         ),
         row(

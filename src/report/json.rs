@@ -146,7 +146,7 @@ fn value(number: &Number, column: &Column) -> Value {
 }
 
 /// A whole number. Sums beyond 64 bits, some 292 years, are given as text.
-fn exact(number: Option<i128>) -> Value {
+pub(super) fn exact(number: Option<i128>) -> Value {
     match number.map(|number| (i64::try_from(number), number)) {
         None => Value::Null,
         Some((Ok(number), _)) => json!(number),

@@ -2,8 +2,10 @@
 //! for each [`Format`] that adds nothing to it.
 
 mod attempts;
+pub mod check;
 mod class;
 mod csv;
+mod findings;
 mod hops;
 mod input;
 mod inspection;
@@ -22,6 +24,7 @@ use crate::names::names;
 use crate::span::Interner;
 use crate::tables::{ProblemRow, Severity};
 use crate::units::UnixNanos;
+pub use findings::findings;
 pub use inspection::{inspection, missing};
 pub use model::Report;
 

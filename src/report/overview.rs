@@ -116,7 +116,7 @@ fn what_was_read(classes: &Classes<'_>, facts: &RunFacts) -> String {
 }
 
 /// How many files, and the first few of what was named.
-fn listed(facts: &RunFacts) -> String {
+pub(super) fn listed(facts: &RunFacts) -> String {
     let mut parts: Vec<String> = facts.inputs.iter().take(INPUTS).cloned().collect();
     let more = facts.inputs.len().saturating_sub(INPUTS) as u64;
     parts.extend((more > 0).then(|| format!("{} more", text::count(more))));
@@ -125,7 +125,7 @@ fn listed(facts: &RunFacts) -> String {
 }
 
 /// That spans were lost, where they were.
-fn losses(facts: &RunFacts) -> Option<String> {
+pub(super) fn losses(facts: &RunFacts) -> Option<String> {
     let lossy = facts.problems.iter().filter(|problem| problem.severity == Severity::Loss);
     // Counts of a folder that somebody else wrote may be anything.
     let count = lossy.fold(0, |sum: u64, problem| sum.saturating_add(problem.count));

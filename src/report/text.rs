@@ -2,6 +2,7 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use crate::date::Date;
 use crate::units::UnixNanos;
 
 /// What stands where nothing is known.
@@ -78,24 +79,9 @@ pub(super) fn percent(part: i128, whole: i128) -> String {
 
 /// An instant in UTC, to the second.
 pub(super) fn instant(instant: UnixNanos) -> String {
-    let seconds = instant.as_nanos().div_euclid(1_000_000_000);
-    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    let (year, month, day) = civil(days);
+    let second = instant.as_nanos().div_euclid(1_000_000_000).rem_euclid(86_400);
     let (hour, minute) = (second / 3_600, second / 60 % 60);
-    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{:02} UTC", second % 60)
-}
-
-/// Year, month and day of a number of days since the epoch (Howard Hinnant's algorithm: years
-/// begin in March, so that the leap day is the last).
-fn civil(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468;
-    let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year + year / 4 - year / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    (year + era * 400 + i64::from(month <= 2), month, day)
+    format!("{} {hour:02}:{minute:02}:{:02} UTC", Date::of(instant), second % 60)
 }
 
 /// The first number without a noun's plural, the others with: `1 file`, `2 files`.
@@ -103,6 +89,7 @@ pub(super) fn counted(number: u64, noun: &str) -> String {
     let plural = match noun {
         _ if number == 1 => noun.to_owned(),
         _ if noun.ends_with("ss") => format!("{noun}es"),
+        _ if noun.ends_with("ry") => format!("{}ies", noun.trim_end_matches('y')),
         _ => format!("{noun}s"),
     };
     format!("{} {plural}", count(number))

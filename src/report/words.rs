@@ -1,5 +1,6 @@
 //! What names in tables mean, in words for people, and what machines tell rows by.
 
+use crate::check::Need;
 use crate::distributions::{Call, Measure, Name, Place};
 use crate::tables::{BlindSpot, FindingCode};
 
@@ -33,6 +34,25 @@ pub(super) const NO_ORDINAL: &str = "no span says which attempt it is: retries a
 /// Of spans that did not queue.
 pub(super) const NO_QUEUE: &str = "no span says how long it waited before it started: capture \
      x-request-start, or write deadline.queue_ms, to see queues in front of services";
+
+/// What cannot be judged without something, and how traces can come to hold it.
+pub(super) fn need(need: Need) -> String {
+    match need {
+        Need::Deadline => format!("no request has a deadline: {SET_ONE}"),
+        Need::Grants => format!("{NO_GRANT}{SET_ONE}"),
+        Need::Reserve => "no contract sets a return_reserve for it".to_owned(),
+        Need::Queue => NO_QUEUE.to_owned(),
+        Need::Allowance => NO_ALLOWANCE.to_owned(),
+        Need::Retries => format!("no call was tried again; {NO_ORDINAL}"),
+        Need::Hedges => "no call was hedged".to_owned(),
+        Need::Cancellation => "no caller left early, as far as outcomes tell: record status codes \
+             (rpc.grpc.status_code, http.response.status_code, error.type) on client spans"
+            .to_owned(),
+        Need::Servers => {
+            "no call has a span of its callee: trace servers, and pass on trace context".to_owned()
+        }
+    }
+}
 
 /// A measure of a request.
 pub(super) const fn measure(measure: Measure) -> &'static str {

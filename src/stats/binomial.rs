@@ -25,6 +25,20 @@ pub(super) fn central_ranks(n: usize, p: f64) -> RankInterval {
     }
 }
 
+/// P(X ≤ k) for X the number of `n` trials that succeed, each with probability `p`, 0 < p < 1.
+pub(super) fn at_most(n: usize, p: f64, k: usize) -> f64 {
+    let (least, terms) = relative_terms(n, p);
+    let taken = (k + 1).saturating_sub(least).min(terms.len());
+    terms.iter().take(taken).sum::<f64>() / terms.iter().sum::<f64>()
+}
+
+/// P(X ≥ k), likewise.
+pub(super) fn at_least(n: usize, p: f64, k: usize) -> f64 {
+    let (least, terms) = relative_terms(n, p);
+    let left = k.saturating_sub(least).min(terms.len());
+    terms.iter().skip(left).sum::<f64>() / terms.iter().sum::<f64>()
+}
+
 /// How many of `terms` sum to no more than `bound`.
 fn within<'a>(terms: impl Iterator<Item = &'a f64>, bound: f64) -> usize {
     let sums = terms.scan(0.0, |sum, term| {

@@ -1,10 +1,13 @@
 //! Percentiles without assumptions (SEMANTICS §12): which rank of a sorted sample is the
-//! percentile, and which two ranks enclose the population's with 95 % confidence. Ranks only:
-//! this module never sees a value.
+//! percentile, and which two ranks enclose the population's with 95 % confidence; and what a share
+//! of a sample says of the population's. Ranks and counts only: this module never sees a value.
 
 mod binomial;
+mod proportion;
 
 use std::fmt;
+
+pub use proportion::Proportion;
 
 /// A quantile, in thousandths so that ranks are exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,4 +1,9 @@
-//! Contracts: request classes and their budgets, matched to root spans (SEMANTICS §13).
+//! Contracts: request classes and their budgets, matched to root spans (SEMANTICS §13), what they
+//! promise, and which findings are suppressed for a while.
+
+mod limit;
+mod suppression;
+mod text;
 
 use glob::Pattern;
 use serde::Deserialize;
@@ -7,6 +12,9 @@ use serde::de::{Deserializer, Error as _};
 use crate::config_error;
 pub use crate::config_error::ConfigError as ContractError;
 use crate::units::Nanos;
+pub use limit::{Comparison, HopMeasure, Limit, Promise, Ratio, Statistic, TimeOf};
+pub use suppression::Suppression;
+use text::{Duration, text};
 
 /// What a class of requests is promised, and what is known of its calls.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -36,13 +44,16 @@ pub struct Contract {
     /// Operations (name, or method and route) that rightly outlast any budget.
     pub long_lived: Vec<Glob>,
     /// What `check` judges.
-    pub limits: Vec<String>,
+    pub limits: Vec<Limit>,
     /// Who retries, and how.
     pub retry: Option<RetryPolicy>,
     /// Kept and printed.
     pub queue_policy: Option<String>,
     /// Kept and printed.
     pub owner: Option<String>,
+    /// The line of the file on which it begins, from 1; 0 of one that no file holds.
+    #[serde(skip)]
+    pub line: usize,
 }
 
 /// Globs on the root span; what is absent matches everything.
@@ -62,6 +73,7 @@ pub struct RetryPolicy {
     /// The service that may; every one where absent.
     pub owner: Option<String>,
     /// How often at most, the first try included.
+    #[serde(deserialize_with = "text::optional_count")]
     pub max_attempts: Option<u32>,
     /// What one attempt needs.
     #[serde(deserialize_with = "optional_duration")]
@@ -69,7 +81,8 @@ pub struct RetryPolicy {
     /// The waits between attempts.
     #[serde(deserialize_with = "durations")]
     pub backoff: Vec<Nanos>,
-    /// Retries per request at most.
+    /// Retries per first try at most.
+    #[serde(deserialize_with = "text::optional_ratio")]
     pub budget_ratio: Option<f64>,
 }
 
@@ -99,12 +112,13 @@ impl Glob {
 
 impl<'de> Deserialize<'de> for Glob {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::new(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+        let pattern = text(deserializer, "a pattern in quotes, such as \"GET /items/*\"")?;
+        Self::new(&pattern).map_err(D::Error::custom)
     }
 }
 
 fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Nanos, D::Error> {
-    Nanos::parse(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+    Duration::deserialize(deserializer).map(|Duration(length)| length)
 }
 
 fn optional_duration<'de, D: Deserializer<'de>>(
@@ -114,67 +128,112 @@ fn optional_duration<'de, D: Deserializer<'de>>(
 }
 
 fn durations<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Nanos>, D::Error> {
-    let texts = Vec::<String>::deserialize(deserializer)?;
-    texts.iter().map(|text| Nanos::parse(text)).collect::<Result<_, _>>().map_err(D::Error::custom)
+    let durations = Vec::<Duration>::deserialize(deserializer)?;
+    Ok(durations.into_iter().map(|Duration(length)| length).collect())
+}
+
+/// What a contract file holds.
+#[derive(Clone, Debug, Default)]
+pub struct ContractFile {
+    /// The contracts, in the order in which they are tried.
+    pub contracts: Vec<Contract>,
+    /// Findings that do not fail a check for a while.
+    pub suppressions: Vec<Suppression>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ContractFile {
+struct Parsed {
     #[serde(default)]
     contract: Vec<toml::Spanned<Contract>>,
+    #[serde(default)]
+    suppress: Vec<toml::Spanned<Suppression>>,
+}
+
+impl ContractFile {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// Unknown keys, bad durations, patterns and limits, a contract without a name, two of one name,
+    /// values that cannot be meant.
+    pub fn parse(file: &str, text: &str) -> Result<Self, ContractError> {
+        let parsed: Parsed = config_error::parse_toml(file, text)?;
+        let mut contracts: Vec<Contract> = Vec::new();
+        for spanned in parsed.contract {
+            let start = spanned.span().start;
+            let mut contract = spanned.into_inner();
+            let error_at = |key: &str, message: String| {
+                let byte = config_error::key_after(text, start, key).unwrap_or(start);
+                ContractError::at_byte(file, text, byte, Some(key.to_owned()), message)
+            };
+            if let Some((key, message)) = contract.contradiction() {
+                return Err(error_at(key, message.to_owned()));
+            }
+            if contracts.iter().any(|other| other.name == contract.name) {
+                let message = format!("two contracts are called {:?}", contract.name);
+                return Err(error_at("name", message));
+            }
+            contract.line = config_error::line_of(text, start);
+            for limit in &mut contract.limits {
+                limit.line = config_error::line_of(text, limit.byte);
+            }
+            contracts.push(contract);
+        }
+        let suppressions = Suppression::numbered(parsed.suppress, file, text)?;
+        Ok(Self { contracts, suppressions })
+    }
 }
 
 impl Contract {
     /// Reads the contracts of a file, in its order, which is the order in which they are tried.
     ///
     /// # Errors
-    /// Unknown keys, bad durations and patterns, a contract without a name, two of one name.
+    /// Those of [`ContractFile::parse`].
     pub fn parse_file(file: &str, text: &str) -> Result<Vec<Self>, ContractError> {
-        let parsed: ContractFile = config_error::parse_toml(file, text)?;
-        let mut contracts: Vec<Self> = Vec::new();
-        for spanned in parsed.contract {
-            let byte = spanned.span().start;
-            let contract = spanned.into_inner();
-            // At the key, or at the start of the contract that lacks it.
-            let error_at = |key: &str, message: String| {
-                let of_key = text.get(byte..).and_then(|rest| rest.find(&format!("\n{key}")));
-                let byte = of_key.map_or(byte, |at| byte + at + 1);
-                ContractError::at_byte(file, text, byte, Some(key.to_owned()), message)
-            };
-            if contract.name.is_empty() {
-                let message = "every [[contract]] needs a name".to_owned();
-                return Err(ContractError::at_byte(file, text, byte, Some("name".into()), message));
-            }
-            if let Some((key, message)) = contract.contradiction() {
-                return Err(error_at(key, message.to_owned()));
-            }
-            if contracts.iter().any(|other| other.name == contract.name) {
-                return Err(error_at(
-                    "name",
-                    format!("two contracts are called {:?}", contract.name),
-                ));
-            }
-            contracts.push(contract);
-        }
-        Ok(contracts)
+        ContractFile::parse(file, text).map(|file| file.contracts)
     }
 
     /// A value that reads well and cannot be meant: its key, and what was expected.
     fn contradiction(&self) -> Option<(&'static str, &'static str)> {
+        let is_blank = |text: &Option<String>| text.as_ref().is_some_and(|it| it.trim().is_empty());
         let nothing = Some(Nanos::ZERO);
-        let allowance = self.retry.as_ref().and_then(|retry| retry.attempt_allowance);
-        if self.deadline == nothing {
-            Some(("deadline", "a deadline of nothing cannot be met"))
-        } else if self.deadline.is_some_and(|deadline| self.return_reserve >= deadline) {
-            Some(("return_reserve", "expected less than the deadline"))
-        } else if allowance == nothing {
-            Some(("retry", "expected an attempt_allowance of more than nothing"))
-        } else if self.request_class.as_deref() == Some("") {
-            Some(("request_class", "expected a name, or no such key"))
-        } else {
-            None
-        }
+        let not_below = |reserve: Nanos| self.deadline.is_some_and(|deadline| reserve >= deadline);
+        let retry = self.retry.as_ref();
+        let ratio = retry.and_then(|retry| retry.budget_ratio);
+        let wrong = [
+            (self.name.trim().is_empty(), "name", "every [[contract]] needs a name"),
+            (is_blank(&self.request_class), "request_class", "expected a name, or no such key"),
+            (self.deadline == nothing, "deadline", "a deadline of nothing cannot be met"),
+            (not_below(self.return_reserve), "return_reserve", "expected less than the deadline"),
+            (
+                not_below(self.return_reserve + self.reconciliation_reserve),
+                "reconciliation_reserve",
+                "expected less, with the return_reserve, than the deadline",
+            ),
+            (
+                retry.is_some_and(|retry| is_blank(&retry.owner)),
+                "retry",
+                "expected an owner that is the name of a service, or no such key",
+            ),
+            (
+                retry.is_some_and(|retry| retry.max_attempts == Some(0)),
+                "retry",
+                "expected max_attempts of 1 or more: the first try counts",
+            ),
+            (
+                retry.is_some_and(|retry| retry.attempt_allowance == nothing),
+                "retry",
+                "expected an attempt_allowance of more than nothing",
+            ),
+            (
+                ratio.is_some_and(|ratio| !(ratio.is_finite() && ratio >= 0.0)),
+                "retry",
+                "expected a budget_ratio of 0 or more: retries per first try",
+            ),
+            (is_blank(&self.owner), "owner", "expected a name, or no such key"),
+            (is_blank(&self.queue_policy), "queue_policy", "expected a sentence, or no such key"),
+        ];
+        wrong.into_iter().find(|(is_wrong, ..)| *is_wrong).map(|(_, key, expected)| (key, expected))
     }
 
     /// A contract that only sets a deadline, for all requests or for those whose root span's

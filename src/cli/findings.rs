@@ -1,0 +1,73 @@
+//! `dwindle findings`: what is wrong where, those that waste most first.
+
+use super::exit;
+use super::input::{Inputs, Rules, one_of};
+use super::memory::MemoryFlag;
+use super::output::{self, Color, Fatal};
+use super::source::Source;
+use crate::distributions::Overview;
+use crate::ranking::Ranking;
+use crate::report::{Format, findings};
+
+/// Tell what is wrong where, those that waste most first.
+///
+/// Findings of one code at one hop (caller → callee, operation), by request class: how many, in which
+/// share of requests, how much late and residual work they explain, what was granted and whether
+/// anybody chose it, the last hop above that still saw a deadline, the services called downstream, and
+/// traces to look at. Ids stay the same from run to run; `dwindle check` takes them to suppress a
+/// finding. Reads exported traces, or one folder that `dwindle analyze` wrote.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  dwindle findings traces.jsonl.gz --deadline 1s
+  dwindle findings traces/ --contract contract.toml --format markdown
+  dwindle analyze traces/ --out tables/ && dwindle findings tables/ --top 50")]
+pub(super) struct Args {
+    #[command(flatten)]
+    inputs: Inputs,
+
+    #[command(flatten)]
+    rules: Rules,
+
+    #[command(flatten)]
+    memory: MemoryFlag,
+
+    /// How to print it
+    #[arg(long, value_name = "FORMAT", default_value = "terminal", value_parser = one_of(Format::ALL, Format::name))]
+    format: Format,
+
+    /// How many are told, and told one by one below the table; csv and json tell all [default: 15]
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
+
+    /// How wide, in columns [default: the terminal's width, else 100]
+    #[arg(long, value_name = "COLUMNS")]
+    width: Option<u16>,
+
+    /// When to colour; nothing is told by colour alone
+    #[arg(long, value_enum, default_value = "auto")]
+    color: Color,
+}
+
+/// Runs it.
+pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
+    let mut ranking = Ranking::default();
+    let mut overview = Overview::default();
+    let Args { inputs, rules, memory, .. } = args;
+    let source = Source { inputs, rules, memory, is_judged: false };
+    let facts = source.read(|tables| {
+        ranking.add(tables);
+        overview.add(tables);
+    })?;
+    let told = match args.format {
+        Format::Terminal | Format::Markdown => {
+            let top = args.top.unwrap_or(15);
+            (top, top)
+        }
+        Format::Csv | Format::Json => (args.top.unwrap_or(usize::MAX), 0),
+    };
+    let report = findings(&ranking, &overview, &facts, told);
+    let width = output::width(args.width);
+    output::print(&report.render(args.format, width, args.color.wanted()))?;
+    Ok(exit::done(args.inputs.strict, facts.problems.iter().map(|problem| problem.severity)))
+}

@@ -1,0 +1,68 @@
+//! Where tables come from: exported traces, or one folder that was analyzed before.
+
+use std::path::Path;
+
+use super::input::{Inputs, Rules};
+use super::manifest::Manifest;
+use super::memory::MemoryFlag;
+use super::output::Fatal;
+use super::run;
+use crate::distributions::Overview;
+use crate::report::{Problem, RunFacts};
+use crate::span::Interner;
+use crate::tables::folder::Folder;
+use crate::tables::{ProblemRow, Tables};
+
+/// What to read, and by which rules.
+pub(super) struct Source<'a> {
+    pub inputs: &'a Inputs,
+    pub rules: &'a Rules,
+    pub memory: &'a MemoryFlag,
+    /// Contracts are judged too, so that they count where traces were analyzed before.
+    pub is_judged: bool,
+}
+
+impl Source<'_> {
+    /// Hands the tables to `take`, partition by partition, and tells what is known besides.
+    pub(super) fn read(&self, mut take: impl FnMut(&Tables)) -> Result<RunFacts, Fatal> {
+        match self.inputs.folder() {
+            Some(dir) => self.from_folder(dir, take),
+            None => self.from_traces(&mut take),
+        }
+    }
+
+    fn from_folder(&self, dir: &Path, mut take: impl FnMut(&Tables)) -> Result<RunFacts, Fatal> {
+        let dir_name = dir.display();
+        if self.inputs.paths.len() > 1 {
+            return Err(Fatal::Usage(format!(
+                "{dir_name} is an analyze folder: give it alone, or the traces it was made of"
+            )));
+        }
+        let given = self.rules.first_given(self.is_judged).or_else(|| self.inputs.first_given());
+        if let Some(flag) = given.or_else(|| self.memory.first_given()) {
+            return Err(Fatal::Usage(format!(
+                "{flag} counts when traces are analyzed; {dir_name} was analyzed already: give it to \
+                 dwindle analyze"
+            )));
+        }
+        let (folder, manifest): (Folder, Manifest) = Folder::open(dir)?;
+        take(&folder.tables()?);
+        let (mut rows, mut strings): (Vec<ProblemRow>, _) = (Vec::new(), Interner::default());
+        folder.read_all(&mut rows, &mut strings)?;
+        let problems = rows.iter().map(|row| Problem::from_row(row, &strings)).collect();
+        Ok(manifest.run_facts(problems))
+    }
+
+    fn from_traces(&self, take: &mut dyn FnMut(&Tables)) -> Result<RunFacts, Fatal> {
+        let policy = self.rules.policy()?;
+        let run = run::run(self.inputs, &policy, self.memory, |group| {
+            group.iter().for_each(&mut *take);
+            Ok(())
+        })?;
+        let strings = &run.ingested.problem_strings;
+        let problems = run.ingested.problems.iter().map(|row| Problem::from_row(row, strings));
+        let problems = problems.collect();
+        // Nothing of the topology is among the facts.
+        Ok(Manifest::new(&self.inputs.paths, &run, &Overview::default()).run_facts(problems))
+    }
+}

@@ -1,0 +1,44 @@
+//! A verdict as workflow commands of GitHub Actions: an annotation of the contract file for each
+//! trouble, and the verdict as a line of the log.
+
+use super::super::text::visible;
+use super::troubles::{Level, of_suppressions, troubles};
+use super::{Told, words};
+
+/// Writes a verdict.
+pub(super) fn render(told: &Told<'_>) -> String {
+    let mut lines = Vec::new();
+    for trouble in troubles(told) {
+        lines.push(format!(
+            "::{} file={},line={},title={}::{}",
+            command(trouble.level),
+            property(told.contract_file),
+            trouble.line,
+            property(&trouble.title),
+            data(&format!("{} (id {})", trouble.message, trouble.id)),
+        ));
+    }
+    let file = property(told.contract_file);
+    let warnings = of_suppressions(told).into_iter();
+    lines.extend(warnings.map(|text| format!("::warning file={file}::{}", data(&text))));
+    lines.push(data(&format!("dwindle check: {}", words::conclusion(told))));
+    lines.join("\n") + "\n"
+}
+
+const fn command(level: Level) -> &'static str {
+    match level {
+        Level::Error => "error",
+        Level::Warning => "warning",
+        Level::Note => "notice",
+    }
+}
+
+/// A message, which goes on to the end of its line.
+fn data(text: &str) -> String {
+    visible(text).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// A property, which ends at a comma or a colon.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}

@@ -1,0 +1,122 @@
+//! A verdict as SARIF 2.1.0: a result for each trouble, at the contract's line, with the finding's id
+//! as its fingerprint, so that code scanning follows it from run to run.
+
+use serde_json::{Value, json};
+
+use super::super::text::visible;
+use super::super::words as all_words;
+use super::troubles::{Level, NO_EVIDENCE, Trouble, of_suppressions, troubles};
+use super::{Told, words};
+use crate::tables::FindingCode;
+
+const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
+/// The name of our fingerprints, with the version of how they are made.
+const FINGERPRINT: &str = "dwindleFindingId/v1";
+
+/// Writes a verdict.
+pub(super) fn render(told: &Told<'_>) -> String {
+    let rules = rules();
+    let (results, untold): (Vec<_>, Vec<_>) = troubles(told)
+        .into_iter()
+        .partition(|trouble| trouble.rule != NO_EVIDENCE || trouble.level == Level::Error);
+    let results: Vec<Value> = results.iter().map(|trouble| result(told, trouble, &rules)).collect();
+    let untold = untold.into_iter().map(|trouble| (Level::Note, trouble.message));
+    let ended = of_suppressions(told).into_iter().map(|text| (Level::Warning, text));
+    let notifications: Vec<Value> = untold
+        .chain(ended)
+        .map(|(level, text)| json!({"level": name(level), "message": {"text": visible(&text)}}))
+        .collect();
+    let document = json!({
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": {
+                "name": "dwindle",
+                "version": told.facts.version,
+                "rules": rules.iter().map(|(id, text)| rule(id, text)).collect::<Vec<_>>(),
+            }},
+            "columnKind": "unicodeCodePoints",
+            "invocations": [{
+                "executionSuccessful": true,
+                "exitCodeDescription": words::conclusion(told),
+                "toolExecutionNotifications": notifications,
+            }],
+            "results": results,
+        }],
+    });
+    format!("{document:#}\n")
+}
+
+const fn name(level: Level) -> &'static str {
+    match level {
+        Level::Error => "error",
+        Level::Warning => "warning",
+        Level::Note => "note",
+    }
+}
+
+/// What may be broken, and what that means.
+fn rules() -> Vec<(&'static str, &'static str)> {
+    let codes = FindingCode::ALL.iter().map(|&code| (code.name(), all_words::finding(code)));
+    let others = [
+        ("limit", "a limit of the contract is broken"),
+        ("retry", "a rule of the contract for retries is broken"),
+        (NO_EVIDENCE, "the traces cannot tell"),
+    ];
+    codes.chain(others).collect()
+}
+
+fn rule(id: &str, text: &str) -> Value {
+    json!({
+        "id": id,
+        "shortDescription": {"text": text},
+        "fullDescription": {"text": text},
+        "help": {"text": text},
+        "defaultConfiguration": {"level": "error"},
+    })
+}
+
+fn result(told: &Told<'_>, trouble: &Trouble<'_>, rules: &[(&str, &str)]) -> Value {
+    let index = rules.iter().position(|(id, _)| *id == trouble.rule);
+    let mut location = json!({
+        "physicalLocation": {
+            "artifactLocation": {"uri": uri(told.contract_file)},
+            "region": {"startLine": trouble.line},
+        },
+    });
+    if let Some(place) = &trouble.place {
+        location["logicalLocations"] = json!([{"fullyQualifiedName": visible(place)}]);
+    }
+    let mut result = json!({
+        "ruleId": trouble.rule,
+        "ruleIndex": index,
+        "level": name(trouble.level),
+        "message": {"text": visible(&trouble.message)},
+        "locations": [location],
+        "partialFingerprints": {FINGERPRINT: trouble.id.to_string()},
+    });
+    if !told.rulings.baseline.is_empty() {
+        result["baselineState"] = json!(if trouble.is_known { "unchanged" } else { "new" });
+    }
+    if let Some(suppression) = trouble.suppression {
+        result["suppressions"] = json!([{
+            "kind": "external",
+            "status": "accepted",
+            "justification": visible(&suppression.reason),
+        }]);
+    }
+    result
+}
+
+/// A path as a reference, relative where it is.
+fn uri(path: &str) -> String {
+    let mut uri = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        match byte {
+            b'/' | b'-' | b'.' | b'_' | b'~' => uri.push(char::from(byte)),
+            byte if byte.is_ascii_alphanumeric() => uri.push(char::from(byte)),
+            byte => uri += &format!("%{byte:02X}"),
+        }
+    }
+    if path.starts_with('/') { format!("file://{uri}") } else { uri }
+}

@@ -1,0 +1,246 @@
+//! What is wrong where, those that waste most first: the text of `dwindle findings`.
+
+use super::model::{Block, Cell, Column, Report, Row, Section, Table};
+use super::{RunFacts, input, overview, text, words};
+use crate::check::Need;
+use crate::conventions::whose_default;
+use crate::distributions::{Merge, Overview};
+use crate::ranking::{Group, Range, Ranking, Seen, Subject};
+use crate::tables::Evidence;
+
+/// All findings in one table, then at most `details` of them one by one; of the table's rows at most
+/// `rows` are told.
+pub fn findings(
+    ranking: &Ranking,
+    overview: &Overview,
+    facts: &RunFacts,
+    (rows, details): (usize, usize),
+) -> Report {
+    let ranked = ranking.ranked();
+    let seen = all_seen(ranking);
+    let mut blocks = vec![Block::Note(headline(&ranked, overview, facts))];
+    blocks.extend(overview::losses(facts).map(Block::Note));
+    if ranked.is_empty() {
+        blocks.push(Block::Note(none_found(overview)));
+    }
+    let table = table(&ranked)
+        .limited(ranked.iter().map(|(subject, group)| row(ranking, subject, group)), rows);
+    blocks.extend(table.map(Block::Table));
+    let mut sections = vec![Section { title: "Findings".to_owned(), class: None, blocks }];
+    let told = ranked.iter().take(rows.min(details));
+    sections.extend(told.map(|(subject, group)| detail(ranking, subject, group)));
+    sections.push(could_not_tell(&seen, overview, facts));
+    Report { version: facts.version.clone(), sections }
+}
+
+fn all_seen(ranking: &Ranking) -> Seen {
+    ranking.classes.values().fold(Seen::default(), |mut all, seen| {
+        all.merge_from(seen.clone());
+        all
+    })
+}
+
+fn headline(ranked: &[(&Subject, &Group)], overview: &Overview, facts: &RunFacts) -> String {
+    let findings = ranked.iter().map(|(_, group)| group.findings).sum();
+    let at = match ranked.len() {
+        0 => String::new(),
+        places => format!(" at {}", text::counted(places as u64, "place")),
+    };
+    format!(
+        "{}{at} · {} · {}. Times in ms; wasted is late and residual work that a finding explains.",
+        text::counted(findings, "finding"),
+        text::counted(overview.requests, "request"),
+        overview::listed(facts),
+    )
+}
+
+fn none_found(overview: &Overview) -> String {
+    match overview.requests {
+        0 => "No request to tell of: no span was admitted.".to_owned(),
+        _ => "Nothing wrong was found. That is as good as what the traces could tell, which is \
+              below."
+            .to_owned(),
+    }
+}
+
+fn table(ranked: &[(&Subject, &Group)]) -> Table {
+    let has_possible = ranked.iter().any(|(_, group)| group.possible > 0);
+    Table {
+        id: "ranking",
+        title: "What is wrong where, those that waste most first".to_owned(),
+        head: "finding",
+        columns: vec![
+            Column::name("where"),
+            Column::new("n", "findings", ""),
+            Column::new("possible", "possible", "").ranked(if has_possible {
+                2
+            } else {
+                Column::MACHINES
+            }),
+            Column::new("of requests", "requests", "").ranked(1),
+            Column::new("wasted", "wasted_ns", "sum"),
+            Column::new("excess", "excess_ns", "range").ranked(3),
+            Column::new("granted", "granted_ns", "range").ranked(4),
+            Column::new("reached", "services_reached", "").ranked(Column::MACHINES),
+            // Never shortened, as names may be.
+            Column::new("id", "", ""),
+            Column::name("class").ranked(5),
+        ],
+        ..Table::default()
+    }
+}
+
+fn row(ranking: &Ranking, subject: &Subject, group: &Group) -> Row {
+    let id = subject.id().to_string();
+    let cells = vec![
+        Cell::Text(place(subject)),
+        Cell::Count(group.findings),
+        Cell::Count(group.possible),
+        Cell::Share(group.requests, requests(ranking, subject)),
+        group.wasted_ns.map_or(Cell::Absent, Cell::TotalTime),
+        range(group.excess),
+        range(group.granted),
+        Cell::Count(group.reached.len() as u64),
+        Cell::Text(id.clone()),
+        Cell::Text(words::named(Some(&subject.class)).to_owned()),
+    ];
+    let call = subject.call.as_ref();
+    let mut keys = vec![
+        ("id", id),
+        ("class", subject.class.to_string()),
+        ("code", subject.code.name().to_owned()),
+    ];
+    keys.extend(call.map(words::call_keys).unwrap_or_default());
+    let joined = |names: Vec<&str>| names.join(" ");
+    let last_seen = group.deadline_last_seen_at().map(words::call);
+    keys.extend([
+        ("evidence", joined(group.evidence.keys().map(|evidence| evidence.name()).collect())),
+        ("grant_keys", joined(group.grant_keys.iter().map(|key| &**key).collect())),
+        ("defaults_of", defaults(group).join("; ")),
+        ("deadline_last_seen_at", last_seen.unwrap_or_default()),
+        ("reached", joined(group.reached.iter().map(|name| &**name).collect())),
+        ("traces", traces(group)),
+    ]);
+    Row { label: subject.code.name().to_owned(), keys, cells, ..Row::default() }
+}
+
+/// Where something is wrong.
+pub(super) fn place(subject: &Subject) -> String {
+    subject.call.as_ref().map_or_else(|| text::ABSENT.to_owned(), words::call)
+}
+
+fn requests(ranking: &Ranking, subject: &Subject) -> u64 {
+    ranking.classes.get(&subject.class).map_or(0, |seen| seen.requests)
+}
+
+fn range(range: Option<Range>) -> Cell {
+    range.map_or(Cell::Absent, |Range { least, largest }| Cell::TimeRange(least, largest))
+}
+
+/// The ids of traces that show it.
+pub(super) fn traces(group: &Group) -> String {
+    let ids = group.exemplars.iter().map(|exemplar| exemplar.trace_id.to_string());
+    ids.collect::<Vec<_>>().join(" ")
+}
+
+/// Whose defaults are among what was granted.
+fn defaults(group: &Group) -> Vec<&'static str> {
+    group.defaults.keys().filter_map(|&timeout| whose_default(timeout)).collect()
+}
+
+fn detail(ranking: &Ranking, subject: &Subject, group: &Group) -> Section {
+    let points = [
+        Some(format!("{} ({})", words::finding(subject.code), subject.code.name())),
+        Some(format!("id {} · class {}", subject.id(), words::named(Some(&subject.class)))),
+        Some(how_many(ranking, subject, group)),
+        Some(cost(group)),
+        granted(group),
+        last_seen(group),
+        reached(group),
+        Some(format!("traces: {}", traces(group))),
+    ];
+    Section {
+        title: format!("{} · {}", subject.code.name(), place(subject)),
+        class: Some(subject.class.to_string()),
+        blocks: vec![Block::List(points.into_iter().flatten().collect())],
+    }
+}
+
+fn how_many(ranking: &Ranking, subject: &Subject, group: &Group) -> String {
+    let all = requests(ranking, subject);
+    let mut parts = vec![format!(
+        "{} in {} of {} ({})",
+        text::counted(group.findings, "finding"),
+        text::count(group.requests),
+        text::counted(all, "request"),
+        Cell::Share(group.requests, all).words("", false),
+    )];
+    if group.possible > 0 {
+        parts.push(format!(
+            "{} certain, {} only for some clock offsets",
+            text::count(group.certain()),
+            text::count(group.possible)
+        ));
+    }
+    let evidence = |(evidence, count): (&Evidence, &u64)| {
+        format!("{} {}", evidence.name(), text::count(*count))
+    };
+    let evidence: Vec<String> = group.evidence.iter().map(evidence).collect();
+    if !evidence.is_empty() {
+        parts.push(format!("evidence: {}", evidence.join(", ")));
+    }
+    parts.join(" · ")
+}
+
+fn cost(group: &Group) -> String {
+    let wasted = match group.wasted_ns {
+        Some(wasted) => format!("wasted {} ms", text::millis(wasted)),
+        None => "not about a hop, so nothing is counted as wasted".to_owned(),
+    };
+    format!("{wasted} · excess {} ms", range(group.excess).words("", false))
+}
+
+/// What was granted, by what, and whether anybody chose it.
+fn granted(group: &Group) -> Option<String> {
+    let granted = range(Some(group.granted?)).words("", false);
+    let keys: Vec<&str> = group.grant_keys.iter().map(|key| &**key).collect();
+    let mut told = format!("granted {granted} ms by {}", keys.join(", "));
+    for (&timeout, &count) in &group.defaults {
+        let whose = whose_default(timeout).unwrap_or_default();
+        let length = text::millis(i128::from(timeout.as_nanos()));
+        let times = match count {
+            all if all == group.findings => String::new(),
+            some => format!(" ({} of {})", text::count(some), text::count(group.findings)),
+        };
+        told += &format!("; {length} ms{times} is the default of {whose}: chosen by nobody");
+    }
+    Some(told)
+}
+
+fn last_seen(group: &Group) -> Option<String> {
+    match (group.deadline_last_seen_at(), group.deadline_seen_at.is_empty()) {
+        (Some(call), _) => Some(format!("deadline last seen at {}", words::call(call))),
+        (None, false) => Some("no hop above saw a deadline".to_owned()),
+        (None, true) => None,
+    }
+}
+
+fn reached(group: &Group) -> Option<String> {
+    let names: Vec<&str> = group.reached.iter().map(|name| words::named(Some(name))).collect();
+    (!names.is_empty()).then(|| format!("services called downstream: {}", names.join(", ")))
+}
+
+/// What silence is worth.
+fn could_not_tell(seen: &Seen, overview: &Overview, facts: &RunFacts) -> Section {
+    let missing = Need::ALL.iter().filter(|need| {
+        // That is for a contract to say, and not for traces.
+        **need != Need::Reserve && !need.is_met(seen, false)
+    });
+    let missing: Vec<String> = missing.map(|&need| words::need(need)).collect();
+    let mut blocks = vec![Block::Table(input::coverage(seen.with_deadline, overview, facts))];
+    if !missing.is_empty() && overview.requests > 0 {
+        blocks.push(Block::Note("What could not be found, whatever is wrong:".to_owned()));
+        blocks.push(Block::List(missing));
+    }
+    Section { title: "What the traces could not tell".to_owned(), class: None, blocks }
+}
