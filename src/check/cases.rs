@@ -2,7 +2,7 @@
 //! it, and what traces must hold for silence to mean that all is well.
 
 use crate::names::names;
-use crate::ranking::Seen;
+use crate::ranking::{Group, Seen, Subject};
 use crate::tables::FindingCode::{self, self as Code};
 
 /// One of them.
@@ -14,6 +14,8 @@ pub struct Case {
     pub name: &'static str,
     /// Findings that say it goes wrong.
     pub codes: &'static [FindingCode],
+    /// Whether they do so only where an instant was granted, which moves with a clock.
+    pub is_of_instants: bool,
     /// What there must be in the traces for it to show.
     pub needs: &'static [Need],
 }
@@ -25,8 +27,6 @@ names! {
         Deadline = "deadline",
         /// What hops were granted.
         Grants = "grants",
-        /// A return reserve.
-        Reserve = "return_reserve",
         /// Time in queues.
         Queue = "queue",
         /// What one attempt needs.
@@ -42,13 +42,19 @@ names! {
     }
 }
 
+impl Case {
+    /// Whether findings of a group say that it goes wrong.
+    pub fn is_of(&self, subject: &Subject, group: &Group) -> bool {
+        self.codes.contains(&subject.code) && (!self.is_of_instants || group.instants > 0)
+    }
+}
+
 impl Need {
-    /// Whether the traces of a class hold any; `has_reserve` says whether a contract sets one.
-    pub fn is_met(self, seen: &Seen, has_reserve: bool) -> bool {
+    /// Whether the traces of a class hold any.
+    pub fn is_met(self, seen: &Seen) -> bool {
         match self {
             Self::Deadline => seen.with_deadline > 0,
             Self::Grants => seen.granted > 0,
-            Self::Reserve => has_reserve,
             Self::Queue => seen.queued > 0,
             Self::Allowance => seen.with_allowance > 0,
             Self::Retries => seen.retries > 0,
@@ -59,96 +65,97 @@ impl Need {
     }
 }
 
-/// All of them: the fourteen, and that hops pass on what is left.
+/// A case whose findings count whatever was granted.
+const fn case(
+    number: Option<u8>,
+    name: &'static str,
+    codes: &'static [FindingCode],
+    needs: &'static [Need],
+) -> Case {
+    Case { number, name, codes, is_of_instants: false, needs }
+}
+
+/// All of them: the fourteen, and before them that hops pass on what is left.
 pub const CASES: &[Case] = &[
-    Case {
-        number: None,
-        name: "deadline passed on",
-        codes: &[Code::TimeoutReset, Code::Overgrant, Code::ReserveInvaded],
-        needs: &[Need::Deadline, Need::Grants],
-    },
-    Case {
-        number: Some(1),
-        name: "held in queue",
-        codes: &[Code::AdmittedUnfundable],
-        needs: &[Need::Deadline, Need::Queue],
-    },
-    Case {
-        number: Some(2),
-        name: "queue estimate exceeds useful time",
-        codes: &[Code::AdmittedUnfundable],
-        needs: &[Need::Deadline, Need::Queue],
-    },
-    Case {
-        number: Some(3),
-        name: "expired just before dequeue",
-        codes: &[Code::StartedExpired],
-        needs: &[Need::Deadline, Need::Queue],
-    },
-    Case {
-        number: Some(4),
-        name: "downstream slower than its allowance",
-        codes: &[Code::ReserveConsumed],
-        needs: &[Need::Deadline, Need::Reserve],
-    },
-    Case {
-        number: Some(5),
-        name: "retry after a late first failure",
-        codes: &[Code::RetryUnfundable, Code::AttemptUnfundable],
-        needs: &[Need::Deadline, Need::Allowance, Need::Retries],
-    },
-    Case {
-        number: Some(6),
-        name: "retry at two adjacent layers",
-        codes: &[Code::RetryLayered],
-        needs: &[Need::Retries],
-    },
-    Case {
-        number: Some(7),
-        name: "cancel while queued",
-        codes: &[Code::RanAfterQueueCancel],
-        needs: &[Need::Cancellation, Need::Queue],
-    },
-    Case {
-        number: Some(8),
-        name: "cancel during CPU work",
-        codes: &[Code::CancelIgnored],
-        needs: &[Need::Cancellation, Need::Servers],
-    },
-    Case {
-        number: Some(9),
-        name: "cancel one branch of a fan-out",
-        codes: &[Code::CancelIgnored, Code::HedgeNotCancelled],
-        needs: &[Need::Cancellation, Need::Servers],
-    },
-    Case {
-        number: Some(10),
-        name: "cancel with a possible side effect",
-        codes: &[Code::BlindRetry, Code::SideEffectLate],
-        needs: &[Need::Cancellation],
-    },
-    Case {
-        number: Some(11),
-        name: "hedge near the deadline",
-        codes: &[Code::HedgeUnfundable, Code::HedgeNotCancelled],
-        needs: &[Need::Deadline, Need::Allowance, Need::Hedges],
-    },
+    case(
+        None,
+        "deadline passed on",
+        &[Code::TimeoutReset, Code::Overgrant, Code::ReserveInvaded],
+        &[Need::Deadline, Need::Grants],
+    ),
+    case(Some(1), "held in queue", &[Code::AdmittedUnfundable], &[Need::Deadline, Need::Queue]),
+    case(
+        Some(2),
+        "queue estimate exceeds useful time",
+        &[Code::AdmittedUnfundable],
+        &[Need::Deadline, Need::Queue],
+    ),
+    case(
+        Some(3),
+        "expired just before dequeue",
+        &[Code::StartedExpired],
+        &[Need::Deadline, Need::Queue],
+    ),
+    case(
+        Some(4),
+        "downstream slower than its allowance",
+        &[Code::ReserveConsumed, Code::AttemptUnfundable],
+        &[Need::Deadline, Need::Allowance],
+    ),
+    case(
+        Some(5),
+        "retry after a late first failure",
+        &[Code::RetryUnfundable],
+        &[Need::Deadline, Need::Allowance, Need::Retries],
+    ),
+    case(Some(6), "retry at two adjacent layers", &[Code::RetryLayered], &[Need::Retries]),
+    case(
+        Some(7),
+        "cancel while queued",
+        &[Code::RanAfterQueueCancel],
+        &[Need::Cancellation, Need::Queue],
+    ),
+    case(
+        Some(8),
+        "cancel during CPU work",
+        &[Code::CancelIgnored],
+        &[Need::Cancellation, Need::Servers],
+    ),
+    case(
+        Some(9),
+        "cancel one branch of a fan-out",
+        &[Code::CancelIgnored, Code::HedgeNotCancelled],
+        &[Need::Cancellation, Need::Servers],
+    ),
+    case(
+        Some(10),
+        "cancel with a possible side effect",
+        &[Code::BlindRetry, Code::SideEffectLate],
+        &[Need::Cancellation],
+    ),
+    case(
+        Some(11),
+        "hedge near the deadline",
+        &[Code::HedgeUnfundable, Code::HedgeNotCancelled],
+        &[Need::Deadline, Need::Allowance, Need::Hedges],
+    ),
     Case {
         number: Some(12),
         name: "wall clock shifted mid-request",
-        codes: &[Code::Overgrant],
+        codes: &[Code::TimeoutReset, Code::Overgrant],
+        is_of_instants: true,
         needs: &[Need::Deadline, Need::Grants],
     },
-    Case {
-        number: Some(13),
-        name: "cancellation dropped at one hop",
-        codes: &[Code::CancelDropped],
-        needs: &[Need::Cancellation],
-    },
-    Case {
-        number: Some(14),
-        name: "capacity restored after many expired",
-        codes: &[Code::GraveyardFirst],
-        needs: &[Need::Deadline, Need::Queue],
-    },
+    case(
+        Some(13),
+        "cancellation dropped at one hop",
+        &[Code::CancelDropped],
+        &[Need::Cancellation],
+    ),
+    case(
+        Some(14),
+        "capacity restored after many expired",
+        &[Code::GraveyardFirst],
+        &[Need::Deadline, Need::Queue],
+    ),
 ];

@@ -195,13 +195,12 @@ impl Evidence<'_> {
             .collect();
         let findings: Vec<Judged<'e>> =
             findings.iter().filter(|finding| *finding.subject.class == *name).copied().collect();
-        let has_reserve = contracts.iter().any(|contract| contract.return_reserve.as_nanos() > 0);
         let line = contracts.first().map_or(1, |contract| contract.line);
         let check = |case: &'static Case| {
-            let is_its = |finding: &&Judged<'_>| case.codes.contains(&finding.subject.code);
+            let is_its = |finding: &&Judged<'_>| case.is_of(finding.subject, finding.group);
             let found: Vec<Judged<'e>> = findings.iter().filter(is_its).copied().collect();
             let needs = case.needs.iter().copied();
-            let missing: Vec<Need> = needs.filter(|need| !need.is_met(seen, has_reserve)).collect();
+            let missing: Vec<Need> = needs.filter(|need| !need.is_met(seen)).collect();
             let outcome = if found.iter().any(|finding| finding.standing == Standing::Fails) {
                 Outcome::Fail
             } else if found.is_empty() && !missing.is_empty() {

@@ -21,7 +21,7 @@ mod seen;
 use crate::span::{Interner, Sym};
 
 pub use crate::config_error::ConfigError as ConventionsError;
-pub use default_timeouts::{DEFAULT_TIMEOUTS, whose_default};
+pub use default_timeouts::{DefaultTimeout, default_timeout};
 pub use neutral::{Named, Rename};
 pub use resolve::tells_of_moved_times;
 pub use seen::{KeyCount, Seen, Tally};

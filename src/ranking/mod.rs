@@ -11,10 +11,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::conventions::whose_default;
+use crate::conventions::default_timeout;
 use crate::distributions::{Call, Name, Names};
 use crate::finding_id::FindingId;
-use crate::span::{SpanId, TraceId};
+use crate::span::{GrantKind, SpanId, TraceId};
 use crate::tables::{Certainty, Evidence, FindingCode, FindingRow, HopRow, Tables};
 use crate::units::Nanos;
 pub use seen::Seen;
@@ -69,8 +69,11 @@ pub struct Group {
     pub granted: Option<Range>,
     /// The attributes that said so.
     pub grant_keys: BTreeSet<Name>,
-    /// Well-known defaults among what was granted, and how often: nobody chose those.
-    pub defaults: BTreeMap<Nanos, u64>,
+    /// How many of the grants are instants, which move with a clock.
+    pub instants: u64,
+    /// Well-known defaults among what was granted, by length and whose they are, and how often:
+    /// nobody chose those.
+    pub defaults: BTreeMap<(Nanos, &'static str), u64>,
 }
 
 /// The least and the largest of some lengths of time.
@@ -211,9 +214,11 @@ impl Group {
     fn grant(&mut self, hop: &HopRow, names: &mut Names<'_>) {
         let Some(granted) = hop.granted_ns else { return };
         Range::extend(&mut self.granted, granted);
-        self.grant_keys.extend(hop.grant_key.map(|key| names.get(key)));
-        if whose_default(granted).is_some() {
-            *self.defaults.entry(granted).or_default() += 1;
+        self.instants += u64::from(hop.grant_kind == Some(GrantKind::Absolute));
+        let Some(key) = hop.grant_key.map(|key| names.get(key)) else { return };
+        if let Some(default) = default_timeout(granted, &key) {
+            *self.defaults.entry((default.timeout, default.whose)).or_default() += 1;
         }
+        self.grant_keys.insert(key);
     }
 }

@@ -3,7 +3,6 @@
 use super::model::{Block, Cell, Column, Report, Row, Section, Table};
 use super::{RunFacts, input, overview, text, words};
 use crate::check::Need;
-use crate::conventions::whose_default;
 use crate::distributions::{Merge, Overview};
 use crate::ranking::{Group, Range, Ranking, Seen, Subject};
 use crate::tables::Evidence;
@@ -25,7 +24,11 @@ pub fn findings(
     }
     let table = table(&ranked)
         .limited(ranked.iter().map(|(subject, group)| row(ranking, subject, group)), rows);
-    blocks.extend(table.map(Block::Table));
+    blocks.extend(table.map(|table| {
+        let all = ranked.len();
+        let rest = table.rest.map(|rest| format!("{rest}: --top {all} tells all"));
+        Block::Table(Table { rest, ..table })
+    }));
     let mut sections = vec![Section { title: "Findings".to_owned(), class: None, blocks }];
     let told = ranked.iter().take(rows.min(details));
     sections.extend(told.map(|(subject, group)| detail(ranking, subject, group)));
@@ -145,7 +148,7 @@ pub(super) fn traces(group: &Group) -> String {
 
 /// Whose defaults are among what was granted.
 fn defaults(group: &Group) -> Vec<&'static str> {
-    group.defaults.keys().filter_map(|&timeout| whose_default(timeout)).collect()
+    group.defaults.keys().map(|(_, whose)| *whose).collect()
 }
 
 fn detail(ranking: &Ranking, subject: &Subject, group: &Group) -> Section {
@@ -205,8 +208,7 @@ fn granted(group: &Group) -> Option<String> {
     let granted = range(Some(group.granted?)).words("", false);
     let keys: Vec<&str> = group.grant_keys.iter().map(|key| &**key).collect();
     let mut told = format!("granted {granted} ms by {}", keys.join(", "));
-    for (&timeout, &count) in &group.defaults {
-        let whose = whose_default(timeout).unwrap_or_default();
+    for ((timeout, whose), &count) in &group.defaults {
         let length = text::millis(i128::from(timeout.as_nanos()));
         let times = match count {
             all if all == group.findings => String::new(),
@@ -232,10 +234,7 @@ fn reached(group: &Group) -> Option<String> {
 
 /// What silence is worth.
 fn could_not_tell(seen: &Seen, overview: &Overview, facts: &RunFacts) -> Section {
-    let missing = Need::ALL.iter().filter(|need| {
-        // That is for a contract to say, and not for traces.
-        **need != Need::Reserve && !need.is_met(seen, false)
-    });
+    let missing = Need::ALL.iter().filter(|need| !need.is_met(seen));
     let missing: Vec<String> = missing.map(|&need| words::need(need)).collect();
     let mut blocks = vec![Block::Table(input::coverage(seen.with_deadline, overview, facts))];
     if !missing.is_empty() && overview.requests > 0 {

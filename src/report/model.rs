@@ -262,14 +262,12 @@ impl Cell {
             Self::Ratio(part, whole) => text::ratio(*part, *whole),
             Self::Time(length) => text::millis(i128::from(length.as_nanos())),
             Self::TotalTime(sum) => text::millis(*sum),
-            Self::TimeRange(least, largest) if least == largest => {
-                Self::Time(*least).words("", true)
+            Self::TimeRange(least, largest) => {
+                let millis = |length: &Nanos| text::millis(i128::from(length.as_nanos()));
+                let (least, largest) = (millis(least), millis(largest));
+                // A point as far as the digits tell.
+                if least == largest { least } else { format!("{least}–{largest}") }
             }
-            Self::TimeRange(least, largest) => format!(
-                "{}–{}",
-                text::millis(i128::from(least.as_nanos())),
-                text::millis(i128::from(largest.as_nanos()))
-            ),
             Self::Instant(instant) => text::instant(*instant),
             Self::Percentile { quantile, estimate: None, .. } => {
                 format!("n<{}", text::count(quantile.least_sample() as u64))

@@ -40,7 +40,6 @@ pub(super) fn need(need: Need) -> String {
     match need {
         Need::Deadline => format!("no request has a deadline: {SET_ONE}"),
         Need::Grants => format!("{NO_GRANT}{SET_ONE}"),
-        Need::Reserve => "no contract sets a return_reserve for it".to_owned(),
         Need::Queue => NO_QUEUE.to_owned(),
         Need::Allowance => NO_ALLOWANCE.to_owned(),
         Need::Retries => format!("no call was tried again; {NO_ORDINAL}"),

@@ -1,12 +1,14 @@
 //! A verdict as a report that people read.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use super::super::model::{Block, Cell, Column, Report, Row, Section, Table};
 use super::super::{findings, overview, text, words as all_words};
 use super::troubles::{excused, of_suppressions};
 use super::{Told, words};
-use crate::check::{Basis, Check, ClassVerdict, Kind, Need, Outcome};
+use crate::check::{Basis, Check, ClassVerdict, Judged, Kind, Need, Outcome, Standing};
+use crate::tables::FindingCode;
 
 /// How many classes in which nothing fails are told one by one.
 const CLASSES: usize = 20;
@@ -55,8 +57,8 @@ fn section(class: &ClassVerdict<'_>) -> Section {
     blocks.extend(limits(class).map(Block::Table));
     let mut points: Vec<String> =
         class.checks.iter().filter(|check| check.fails).map(|check| point("FAIL", check)).collect();
-    let excused = |check: &&Check<'_>| check.suppression.is_some();
-    points.extend(class.checks.iter().filter(excused).map(|check| point("suppressed", check)));
+    let is_excused = |check: &&Check<'_>| check.suppression.is_some();
+    points.extend(class.checks.iter().filter(is_excused).map(|check| point("suppressed", check)));
     points.extend(untold(class));
     points.extend(passing(class));
     blocks.push(Block::List(points));
@@ -119,26 +121,48 @@ fn limits(class: &ClassVerdict<'_>) -> Option<Table> {
         id: "limits",
         title: "Limits of the contract".to_owned(),
         head: "limit",
-        columns: vec![Column::new("outcome", "", ""), Column::name("measured")],
+        columns: vec![Column::new("outcome", "", ""), Column::new("measured", "", "")],
         ..Table::default()
     };
     let limits = class.checks.iter().filter(|check| !matches!(check.kind, Kind::Case(_)));
     let rows = limits.map(|check| {
         let cells =
-            vec![Cell::Text(check.outcome.name().to_owned()), Cell::Text(words::reason(check))];
+            vec![Cell::Text(check.outcome.name().to_owned()), Cell::Text(words::value(check))];
         Row::new("limit", &words::title(&check.kind), cells)
     });
     table.with_all(rows.collect())
 }
 
 fn point(what: &str, check: &Check<'_>) -> String {
-    format!("{what} {}: {}", words::title(&check.kind), words::reason(check))
+    let brief = match &check.basis {
+        Basis::Findings { found, .. } if !found.is_empty() => by_code(found),
+        _ => words::reason(check),
+    };
+    format!("{what} {}: {brief}", words::title(&check.kind))
+}
+
+/// How often each code was found that fails; where is told in the table above.
+fn by_code(found: &[Judged<'_>]) -> String {
+    let mut counts: BTreeMap<FindingCode, (u64, u64)> = BTreeMap::new();
+    for finding in found.iter().filter(|finding| finding.standing == Standing::Fails) {
+        let (places, findings) = counts.entry(finding.subject.code).or_default();
+        *places += 1;
+        *findings += finding.group.findings;
+    }
+    let told = counts.iter().map(|(code, (places, findings))| {
+        let times = text::counted(*findings, "time");
+        format!("{} {times} at {}", code.name(), text::counted(*places, "place"))
+    });
+    told.collect::<Vec<_>>().join(", ")
 }
 
 /// What cannot be told, by what would have to be recorded.
 fn untold(class: &ClassVerdict<'_>) -> Vec<String> {
-    let untold = class.checks.iter().filter(|check| check.outcome == Outcome::NoEvidence);
-    let untold: Vec<(&Check<'_>, &[Need])> = untold
+    let untold =
+        || class.checks.iter().filter(|check| check.outcome == Outcome::NoEvidence && !check.fails);
+    let limits = untold().filter(|check| !matches!(check.kind, Kind::Case(_)));
+    let limits = limits.map(|check| point("cannot be told:", check));
+    let untold: Vec<(&Check<'_>, &[Need])> = untold()
         .filter_map(|check| match &check.basis {
             Basis::Findings { missing, .. } => Some((check, missing.as_slice())),
             _ => None,
@@ -150,7 +174,7 @@ fn untold(class: &ClassVerdict<'_>) -> Vec<String> {
         let told = format!("cannot be told ({}): {}", cases.join(", "), all_words::need(*need));
         (!cases.is_empty()).then_some(told)
     };
-    Need::ALL.iter().filter_map(lacking).collect()
+    limits.chain(Need::ALL.iter().filter_map(lacking)).collect()
 }
 
 fn passing(class: &ClassVerdict<'_>) -> Option<String> {

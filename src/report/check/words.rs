@@ -2,10 +2,10 @@
 
 use super::super::{findings, text, words};
 use super::Told;
-use crate::check::{Basis, Check, Judged, Kind, Measured, Outcome, RetryRule, Standing};
-use crate::contract::{Promise, Suppression};
+use crate::check::{Basis, Check, Judged, Kind, Measured, Need, Outcome, RetryRule, Standing};
+use crate::contract::{Promise, Suppression, TimeOf};
 use crate::span::TraceId;
-use crate::stats::Proportion;
+use crate::units::Nanos;
 
 /// What was checked.
 pub(super) fn title(kind: &Kind<'_>) -> String {
@@ -36,44 +36,75 @@ pub(super) const fn sort(kind: &Kind<'_>) -> &'static str {
 /// Why it came out as it did.
 pub(super) fn reason(check: &Check<'_>) -> String {
     let reason = match &check.basis {
-        Basis::Findings { found, missing } if found.is_empty() => match missing.as_slice() {
-            [] => "nothing found".to_owned(),
-            missing => missing.iter().map(|&need| words::need(need)).collect::<Vec<_>>().join("; "),
-        },
-        Basis::Findings { found, .. } => {
-            // What fails says so; of what does not, whether it ever did is the point.
-            let told = found.iter().filter(|finding| {
-                check.outcome != Outcome::Fail || finding.standing == Standing::Fails
-            });
-            told.map(summary).collect::<Vec<_>>().join("; ")
+        Basis::Findings { found, missing } => by_findings(check, found, missing),
+        Basis::RetriesByOthers { traces, .. } | Basis::TriedTooOften { traces, .. } => {
+            value(check) + &ids(traces)
         }
-        Basis::Measured(measured) => self::measured(measured, &check.kind, check.outcome),
-        Basis::RetriesByOthers { count, traces } => match count {
-            0 => "no other service retried".to_owned(),
-            count => format!("{} by other services{}", text::counted(*count, "retry"), ids(traces)),
-        },
-        Basis::TriedTooOften { count, most, traces } => match count {
-            0 => format!("no call was tried more than {}", text::counted(u64::from(*most), "time")),
-            count => format!(
-                "{} tried more often, up to {}{}",
-                text::counted(*count, "call"),
-                text::counted(u64::from(*most), "time"),
-                ids(traces)
+        Basis::Measured(_) | Basis::RetryBudget { .. } => match check.outcome {
+            Outcome::NoEvidence if has_value(&check.basis) => format!(
+                "{}: the bound lies within the 95 % interval; more requests would tell",
+                value(check)
             ),
+            _ => value(check),
         },
-        Basis::RetryBudget { share, interval } => {
-            let first_tries = share.whole - share.part;
-            let ratio = text::ratio(share.part, first_tries);
-            format!(
-                "{ratio} {} retries per first try, n {}",
-                bounds(*interval),
-                text::count(first_tries)
-            )
-        }
     };
     match check.suppression {
         Some(suppression) => format!("{reason}; {}", suppressed(suppression)),
         None => reason,
+    }
+}
+
+fn by_findings(check: &Check<'_>, found: &[Judged<'_>], missing: &[Need]) -> String {
+    if !found.is_empty() {
+        // What fails says so; of what does not, it matters why not.
+        let is_told = |finding: &&Judged<'_>| {
+            check.outcome != Outcome::Fail || finding.standing == Standing::Fails
+        };
+        return found.iter().filter(is_told).map(summary).collect::<Vec<_>>().join("; ");
+    }
+    match missing {
+        [] => "nothing found".to_owned(),
+        missing => missing.iter().map(|&need| words::need(need)).collect::<Vec<_>>().join("; "),
+    }
+}
+
+/// What was measured; nothing of a case.
+pub(super) fn value(check: &Check<'_>) -> String {
+    match &check.basis {
+        Basis::Findings { .. } => String::new(),
+        basis @ (Basis::Measured(_) | Basis::RetryBudget { .. }) if !has_value(basis) => {
+            no_value(&check.kind)
+        }
+        Basis::Measured(measured) => self::measured(measured),
+        Basis::RetriesByOthers { count: 0, .. } => "no other service retried".to_owned(),
+        Basis::RetriesByOthers { count, .. } => {
+            format!("{} by other services", text::counted(*count, "retry"))
+        }
+        Basis::TriedTooOften { count, most, .. } => {
+            let most = text::counted(u64::from(*most), "time");
+            match count {
+                0 => format!("no call was tried more than {most}"),
+                count => {
+                    format!("{} tried more often, up to {most}", text::counted(*count, "call"))
+                }
+            }
+        }
+        Basis::RetryBudget { share, interval } => {
+            let first_tries = share.whole - share.part;
+            let ratio = text::ratio(share.part, first_tries);
+            format!("{ratio} {}, n {}", bounds(*interval), text::count(first_tries))
+        }
+    }
+}
+
+fn has_value(basis: &Basis<'_>) -> bool {
+    match basis {
+        Basis::Measured(Measured::Time { estimate, .. }) => estimate.is_some(),
+        Basis::Measured(Measured::Share { proportion, .. }) => proportion.whole > 0,
+        Basis::RetryBudget { share, .. } => share.whole > 0,
+        Basis::Findings { .. } | Basis::RetriesByOthers { .. } | Basis::TriedTooOften { .. } => {
+            true
+        }
     }
 }
 
@@ -114,18 +145,16 @@ pub(super) fn finding(finding: &Judged<'_>) -> String {
     )
 }
 
-fn measured(measured: &Measured, kind: &Kind<'_>, outcome: Outcome) -> String {
-    let told = match measured {
-        Measured::Time { estimate: None, .. } => return no_value(kind),
-        Measured::Share { proportion: Proportion { whole: 0, .. }, .. } => return no_value(kind),
-        Measured::Time { estimate: Some(estimate), n } => {
-            let millis = |length: crate::units::Nanos| text::millis(i128::from(length.as_nanos()));
+fn measured(measured: &Measured) -> String {
+    match measured {
+        Measured::Time { estimate, n } => {
+            let millis = |length: Nanos| text::millis(i128::from(length.as_nanos()));
             let end = |length: Option<_>| length.map_or_else(|| text::ABSENT.to_owned(), millis);
             format!(
                 "{} ms [{}, {}], n {}",
-                millis(estimate.value),
-                end(estimate.lo),
-                end(estimate.hi),
+                end(estimate.map(|estimate| estimate.value)),
+                end(estimate.and_then(|estimate| estimate.lo)),
+                end(estimate.and_then(|estimate| estimate.hi)),
                 text::count(*n)
             )
         }
@@ -136,26 +165,20 @@ fn measured(measured: &Measured, kind: &Kind<'_>, outcome: Outcome) -> String {
             text::count(proportion.part),
             text::count(proportion.whole)
         ),
-    };
-    match outcome {
-        Outcome::NoEvidence => {
-            format!("{told}: the 95 % interval is on both sides, so more requests are needed")
-        }
-        Outcome::Pass | Outcome::Fail => told,
     }
 }
 
 fn no_value(kind: &Kind<'_>) -> String {
     let of_hops = match kind {
         Kind::Limit(limit) => match &limit.promise {
-            Promise::Time { of: crate::contract::TimeOf::Hops(hops), .. } => Some(&hops.callee),
+            Promise::Time { of: TimeOf::Hops(hops), .. } => Some(&hops.callee),
             Promise::Ratio { callee, .. } => callee.as_ref(),
             Promise::Time { .. } => None,
         },
         Kind::Case(_) | Kind::Retry(..) => None,
     };
     let of = of_hops.map_or_else(String::new, |callee| format!(" of hops to {}", callee.as_str()));
-    format!("no value{of} in the requests that match: nothing to judge, or no deadline is known")
+    format!("nothing of the kind{of} in requests that match, or no deadline is known")
 }
 
 /// An interval of a ratio.
@@ -167,6 +190,9 @@ fn bounds((lo, hi): (f64, f64)) -> String {
 }
 
 fn ids(traces: &[TraceId]) -> String {
+    if traces.is_empty() {
+        return String::new();
+    }
     let ids: Vec<String> = traces.iter().map(ToString::to_string).collect();
     format!("; traces {}", ids.join(" "))
 }
