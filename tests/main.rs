@@ -8,9 +8,12 @@
 )]
 
 mod cases;
+mod check;
 mod cli;
+mod contracts;
 mod conventions;
 mod extract;
+mod findings;
 mod getting_traces;
 mod ingest;
 mod layers;

@@ -1,6 +1,6 @@
 //! Percentiles, their ranks and their intervals.
 
-use dwindle::stats::{Quantile, RankInterval};
+use dwindle::stats::{Proportion, Quantile, RankInterval};
 
 /// (thousandths, quantile).
 const QUANTILES: [(usize, Quantile); 9] = [
@@ -125,4 +125,30 @@ fn below_the_least_sample_the_interval_is_open_on_the_outer_side() {
 fn percentiles_are_named_as_people_write_them() {
     let names = QUANTILES.map(|(_, quantile)| quantile.to_string());
     assert_eq!(names, ["p0.1", "p1", "p5", "p10", "p50", "p90", "p95", "p99", "p99.9"]);
+}
+
+/// (part, whole, lo, hi), by bisection over exact fractions.
+const SHARES: [(u64, u64, f64, f64); 7] = [
+    (0, 10, 0.0, 0.308_497),
+    (5, 10, 0.187_086, 0.812_914),
+    (10, 10, 0.691_503, 1.0),
+    (1, 100, 0.000_253, 0.054_459),
+    (3, 413, 0.001_501, 0.021_080),
+    (0, 368, 0.0, 0.009_974),
+    (40, 400, 0.072_406, 0.133_678),
+];
+
+#[test]
+fn intervals_of_shares_are_those_of_clopper_and_pearson() {
+    for (part, whole, lo, hi) in SHARES {
+        let (found_lo, found_hi) = Proportion { part, whole }.interval();
+        let differs = |found: f64, expected: f64| (found - expected).abs() > 1e-6;
+        assert!(
+            !differs(found_lo, lo) && !differs(found_hi, hi),
+            "{part} of {whole}: [{found_lo}, {found_hi}]"
+        );
+    }
+    assert_eq!(Proportion { part: 0, whole: 0 }.interval(), (0.0, 1.0));
+    let (lo, hi) = Proportion { part: 1_000, whole: 10_000_000 }.interval();
+    assert!(0.000_093 < lo && lo < 0.0001 && 0.0001 < hi && hi < 0.000_107, "[{lo}, {hi}]");
 }

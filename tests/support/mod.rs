@@ -3,6 +3,7 @@
 pub mod case_tables;
 pub mod command;
 pub mod invariants;
+pub mod made_spans;
 pub mod made_tables;
 pub mod naive;
 pub mod random;
