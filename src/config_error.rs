@@ -76,8 +76,11 @@ fn key_at(text: &str, byte: usize) -> Option<String> {
     if before.is_empty() || before.ends_with('\n') {
         return None;
     }
-    // A value may go on for several lines; a table's head ends the search.
-    let lines = before.lines().rev().take_while(|line| !line.starts_with('['));
-    let left = lines.filter_map(|line| line.rsplit_once('=')).map(|(left, _)| left).next()?;
-    left.trim_end().rsplit(|c| !is_key(c)).next().filter(|word| !word.is_empty()).map(str::to_owned)
+    // A value may go on for several lines, and hold equals signs; a table's head ends the search.
+    let mut lines = before.lines().rev().take_while(|line| !line.starts_with('['));
+    let word_before = |line: &str, at: usize| {
+        let word = line.get(..at)?.trim_end().rsplit(|c| !is_key(c)).next();
+        word.filter(|word| !word.is_empty()).map(str::to_owned)
+    };
+    lines.find_map(|line| line.rmatch_indices('=').find_map(|(at, _)| word_before(line, at)))
 }

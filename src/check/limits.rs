@@ -107,20 +107,18 @@ impl Values {
 
 /// Whether a promise is kept anywhere from `lo` to `hi`, or nowhere. An end that is not known is
 /// infinitely far.
-pub(super) fn kept<T: PartialOrd>(
+pub(super) fn kept<T: PartialOrd + Copy>(
     comparison: Comparison,
     lo: Option<T>,
     hi: Option<T>,
     bound: T,
 ) -> Outcome {
-    let is = |end: &Option<T>, holds: fn(&T, &T) -> bool| {
-        end.as_ref().is_some_and(|end| holds(end, &bound))
-    };
+    let is = |end: Option<T>, holds: fn(&T, &T) -> bool| end.is_some_and(|end| holds(&end, &bound));
     let (keeps, breaks) = match comparison {
-        Comparison::AtMost => (is(&hi, T::le), is(&lo, T::gt)),
-        Comparison::Below => (is(&hi, T::lt), is(&lo, T::ge)),
-        Comparison::AtLeast => (is(&lo, T::ge), is(&hi, T::lt)),
-        Comparison::Above => (is(&lo, T::gt), is(&hi, T::le)),
+        Comparison::AtMost => (is(hi, T::le), is(lo, T::gt)),
+        Comparison::Below => (is(hi, T::lt), is(lo, T::ge)),
+        Comparison::AtLeast => (is(lo, T::ge), is(hi, T::lt)),
+        Comparison::Above => (is(lo, T::gt), is(hi, T::le)),
     };
     match (keeps, breaks) {
         (true, _) => Outcome::Pass,

@@ -86,7 +86,9 @@ impl Retries {
         let mut traces: Vec<TraceId> = too_often.map(|((trace, _), _)| *trace).collect();
         self.too_often += traces.len() as u64;
         traces.sort_unstable();
-        traces.into_iter().for_each(|trace| keep(&mut self.exemplars[1], trace));
+        for trace in traces {
+            keep(&mut self.exemplars[1], trace);
+        }
     }
 
     /// What is told of a rule.

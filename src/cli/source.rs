@@ -26,12 +26,12 @@ impl Source<'_> {
     /// Hands the tables to `take`, partition by partition, and tells what is known besides.
     pub(super) fn read(&self, mut take: impl FnMut(&Tables)) -> Result<RunFacts, Fatal> {
         match self.inputs.folder() {
-            Some(dir) => self.from_folder(dir, take),
-            None => self.from_traces(&mut take),
+            Some(dir) => self.read_folder(dir, take),
+            None => self.analyze(&mut take),
         }
     }
 
-    fn from_folder(&self, dir: &Path, mut take: impl FnMut(&Tables)) -> Result<RunFacts, Fatal> {
+    fn read_folder(&self, dir: &Path, mut take: impl FnMut(&Tables)) -> Result<RunFacts, Fatal> {
         let dir_name = dir.display();
         if self.inputs.paths.len() > 1 {
             return Err(Fatal::Usage(format!(
@@ -53,7 +53,7 @@ impl Source<'_> {
         Ok(manifest.run_facts(problems))
     }
 
-    fn from_traces(&self, take: &mut dyn FnMut(&Tables)) -> Result<RunFacts, Fatal> {
+    fn analyze(&self, take: &mut dyn FnMut(&Tables)) -> Result<RunFacts, Fatal> {
         let policy = self.rules.policy()?;
         let run = run::run(self.inputs, &policy, self.memory, |group| {
             group.iter().for_each(&mut *take);

@@ -10,7 +10,7 @@
 //! ```
 
 use serde::Deserialize;
-use serde::de::{Deserializer, Error as _};
+use serde::de::Deserializer;
 
 use super::Glob;
 use super::text::text;
@@ -68,11 +68,14 @@ pub enum TimeOf {
     Hops(HopMeasure),
 }
 
+/// What a row of hops tells of a time.
+pub type HopValue = fn(&HopRow) -> Option<Nanos>;
+
 /// A time of hops to some services.
 #[derive(Clone, Debug)]
 pub struct HopMeasure {
     /// The value in a row.
-    pub value: fn(&HopRow) -> Option<Nanos>,
+    pub value: HopValue,
     /// The services.
     pub callee: Glob,
 }
@@ -163,20 +166,24 @@ impl Statistic {
 
 impl<'de> Deserialize<'de> for Limit {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let written = toml::Spanned::<Written>::deserialize(deserializer)?;
-        let byte = written.span().start;
-        let text = written.into_inner().0;
-        let promise = Promise::parse(&text).map_err(D::Error::custom)?;
+        let spanned = toml::Spanned::<Written>::deserialize(deserializer)?;
+        let byte = spanned.span().start;
+        let Written { text, promise } = spanned.into_inner();
         Ok(Self { text, promise, line: 0, byte })
     }
 }
 
-/// A limit as it is written.
-struct Written(String);
+/// A limit, but for where it stands.
+struct Written {
+    text: String,
+    promise: Promise,
+}
 
 impl<'de> Deserialize<'de> for Written {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        text(deserializer, "a limit in quotes, such as \"late_work.p99 <= 10ms\"").map(Self)
+        text(deserializer, "a limit in quotes, such as \"late_work.p99 <= 10ms\"", |text| {
+            Ok(Self { text: text.to_owned(), promise: Promise::parse(text)? })
+        })
     }
 }
 
@@ -188,6 +195,9 @@ impl Promise {
     pub fn parse(text: &str) -> Result<Self, String> {
         let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let (measure, rest) = split(text.trim(), is_word);
+        if measure.is_empty() {
+            return Err("expected a limit such as \"late_work.p99 <= 10ms\"".to_owned());
+        }
         let (callee, rest) = callee(measure, rest.trim_start())?;
         let (statistic, rest) = match rest.trim_start().strip_prefix('.') {
             Some(rest) => {
@@ -255,9 +265,8 @@ fn comparison<'t>(measure: &str, rest: &'t str) -> Result<(Comparison, &'t str),
     let found = Comparison::ALL.iter().find_map(|&comparison| {
         rest.strip_prefix(comparison.name()).map(|value| (comparison, value))
     });
-    found.ok_or_else(|| match measure {
-        "" => "expected a limit such as \"late_work.p99 <= 10ms\"".to_owned(),
-        _ => format!("expected one of <= < >= > after {measure}, its service and its statistic"),
+    found.ok_or_else(|| {
+        format!("expected one of <= < >= > after {measure}, its service and its statistic")
     })
 }
 
@@ -292,12 +301,12 @@ fn named<R>(measure: &Measure<R>) -> &'static str {
 }
 
 /// What was left, or had passed, when a hop was sent, else received.
-const AT_HOP: [(&str, fn(&HopRow) -> Option<Nanos>); 2] = [
+const AT_HOP: [(&str, HopValue); 2] = [
     ("remaining_at_hop", |row| row.remaining_at_send_ns.or(row.remaining_at_receive_ns)),
     ("elapsed_at_hop", |row| row.elapsed_at_send_ns.or(row.elapsed_at_receive_ns)),
 ];
 
-fn hop_value(name: &str) -> Option<fn(&HopRow) -> Option<Nanos>> {
+fn hop_value(name: &str) -> Option<HopValue> {
     let at_hop = AT_HOP.iter().find(|(at_hop, _)| *at_hop == name).map(|(_, value)| *value);
     at_hop.or_else(|| find::<HopRow>(name).map(|measure| measure.value))
 }

@@ -7,12 +7,12 @@ mod text;
 
 use glob::Pattern;
 use serde::Deserialize;
-use serde::de::{Deserializer, Error as _};
+use serde::de::Deserializer;
 
 use crate::config_error;
 pub use crate::config_error::ConfigError as ContractError;
 use crate::units::Nanos;
-pub use limit::{Comparison, HopMeasure, Limit, Promise, Ratio, Statistic, TimeOf};
+pub use limit::{Comparison, HopMeasure, HopValue, Limit, Promise, Ratio, Statistic, TimeOf};
 pub use suppression::Suppression;
 use text::{Duration, text};
 
@@ -112,8 +112,7 @@ impl Glob {
 
 impl<'de> Deserialize<'de> for Glob {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let pattern = text(deserializer, "a pattern in quotes, such as \"GET /items/*\"")?;
-        Self::new(&pattern).map_err(D::Error::custom)
+        text(deserializer, "a pattern in quotes, such as \"GET /items/*\"", Self::new)
     }
 }
 

@@ -7,26 +7,28 @@ use serde::de::{Deserializer, Error as _, Visitor};
 
 use crate::units::Nanos;
 
-/// A text; anything else is refused with what was expected.
-pub(super) fn text<'de, D: Deserializer<'de>>(
+/// What `read` makes of a text; anything else is refused with what was expected. It is read while the
+/// place of the text is known, which errors tell.
+pub(super) fn text<'de, D: Deserializer<'de>, T>(
     deserializer: D,
     expected: &'static str,
-) -> Result<String, D::Error> {
-    struct Text(&'static str);
+    read: impl FnOnce(&str) -> Result<T, String>,
+) -> Result<T, D::Error> {
+    struct Text<R>(&'static str, R);
 
-    impl Visitor<'_> for Text {
-        type Value = String;
+    impl<T, R: FnOnce(&str) -> Result<T, String>> Visitor<'_> for Text<R> {
+        type Value = T;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str(self.0)
         }
 
-        fn visit_str<E>(self, text: &str) -> Result<String, E> {
-            Ok(text.to_owned())
+        fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<T, E> {
+            (self.1)(text).map_err(E::custom)
         }
     }
 
-    deserializer.deserialize_str(Text(expected))
+    deserializer.deserialize_str(Text(expected, read))
 }
 
 /// A length of time as people write it.
@@ -34,8 +36,9 @@ pub(super) struct Duration(pub Nanos);
 
 impl<'de> Deserialize<'de> for Duration {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = text(deserializer, "a duration in quotes, such as \"800ms\"")?;
-        Nanos::parse(&text).map(Self).map_err(D::Error::custom)
+        text(deserializer, "a duration in quotes, such as \"800ms\"", |text| {
+            Nanos::parse(text).map(Self).map_err(|error| error.to_string())
+        })
     }
 }
 

@@ -15,7 +15,7 @@ use crate::conventions::default_timeout;
 use crate::distributions::{Call, Name, Names};
 use crate::finding_id::FindingId;
 use crate::span::{GrantKind, SpanId, TraceId};
-use crate::tables::{Certainty, Evidence, FindingCode, FindingRow, HopRow, Tables};
+use crate::tables::{Certainty, Evidence, FindingCode, FindingRow, HopRow, Tables, Verdict};
 use crate::units::Nanos;
 pub use seen::Seen;
 use tree::Tree;
@@ -62,8 +62,8 @@ pub struct Group {
     pub reached: BTreeSet<Name>,
     /// Traces that show it, those that wasted most first.
     pub exemplars: Vec<Exemplar>,
-    /// The last hop above that still saw a deadline, and for how many findings; `None` for those
-    /// above whose hop none did.
+    /// The last hop above that still saw a deadline, and for how many findings below the origin;
+    /// `None` for those above whose hop none did.
     pub deadline_seen_at: BTreeMap<Option<Call>, u64>,
     /// What the hop was granted, from the least to the largest.
     pub granted: Option<Range>,
@@ -168,8 +168,10 @@ impl Ranking {
             shown.wasted += row.wasted_ns.unwrap_or_default();
             shown.requests.insert(row.root_span_id);
             if let (Some(place), Some(hop)) = (place, hop) {
-                let seen_at = tree.deadline_seen_above(place).map(|hop| names.call_of(hop));
-                *group.deadline_seen_at.entry(seen_at).or_default() += 1;
+                if hop.verdict != Verdict::Origin {
+                    let seen_at = tree.deadline_seen_above(place).map(|hop| names.call_of(hop));
+                    *group.deadline_seen_at.entry(seen_at).or_default() += 1;
+                }
                 group.grant(hop, names);
                 let callees = tree.callees_below(place, &mut shown.below);
                 group.reached.extend(callees.into_iter().map(|callee| names.get(callee)));
@@ -193,10 +195,11 @@ impl Group {
         self.findings - self.possible
     }
 
-    /// The hop above that most often was the last that still saw a deadline.
+    /// The hop above that most often was the last that still saw a deadline; `None` where that was
+    /// none.
     pub fn deadline_last_seen_at(&self) -> Option<&Call> {
-        let known = self.deadline_seen_at.iter().filter_map(|(call, n)| Some((call.as_ref()?, n)));
-        known.max_by_key(|(call, n)| (**n, Reverse(*call))).map(|(call, _)| call)
+        let most = self.deadline_seen_at.iter().max_by_key(|(call, n)| (**n, Reverse(*call)));
+        most.and_then(|(call, _)| call.as_ref())
     }
 
     fn count(&mut self, row: &FindingRow) {

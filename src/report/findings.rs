@@ -6,6 +6,7 @@ use crate::check::Need;
 use crate::distributions::{Merge, Overview};
 use crate::ranking::{Group, Range, Ranking, Seen, Subject};
 use crate::tables::Evidence;
+use crate::units::Nanos;
 
 /// All findings in one table, then at most `details` of them one by one; of the table's rows at most
 /// `rows` are told.
@@ -207,16 +208,16 @@ fn cost(group: &Group) -> String {
 fn granted(group: &Group) -> Option<String> {
     let granted = range(Some(group.granted?)).words("", false);
     let keys: Vec<&str> = group.grant_keys.iter().map(|key| &**key).collect();
-    let mut told = format!("granted {granted} ms by {}", keys.join(", "));
-    for ((timeout, whose), &count) in &group.defaults {
+    let default = |((timeout, whose), &count): (&(Nanos, &str), &u64)| {
         let length = text::millis(i128::from(timeout.as_nanos()));
         let times = match count {
             all if all == group.findings => String::new(),
             some => format!(" ({} of {})", text::count(some), text::count(group.findings)),
         };
-        told += &format!("; {length} ms{times} is the default of {whose}: chosen by nobody");
-    }
-    Some(told)
+        format!("; {length} ms{times} is the default of {whose}: chosen by nobody")
+    };
+    let defaults: String = group.defaults.iter().map(default).collect();
+    Some(format!("granted {granted} ms by {}{defaults}", keys.join(", ")))
 }
 
 fn last_seen(group: &Group) -> Option<String> {

@@ -1,5 +1,6 @@
 //! Which findings fail: certain ones that are new and not suppressed; and what the exit code says.
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use dwindle::check::{CASES, Evidence, FailOn, Outcome, Rulings, Standing};
@@ -43,7 +44,7 @@ fn what_the_traces_cannot_tell_fails_on_demand_only_and_says_what_to_record() {
 
 #[test]
 fn findings_of_a_baseline_do_not_fail_and_new_ones_do() {
-    let dir = scratch("check-baseline");
+    let dir = scratch("check-baseline-file");
     let baseline = dir.join("baseline.json");
     let ran = check("baseline", CONTRACT, &resetting(), &["--format", "json"]);
     fs::write(&baseline, &ran.out).unwrap();
@@ -95,7 +96,7 @@ fn a_finding_that_holds_for_some_clock_offsets_only_fails_on_demand() {
     }
     let rulings = |fail_on: Vec<FailOn>| Rulings {
         fail_on,
-        baseline: Default::default(),
+        baseline: BTreeSet::new(),
         suppressions: Vec::new(),
         as_of: Date::parse("2027-01-01").unwrap(),
     };

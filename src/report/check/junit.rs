@@ -1,4 +1,4 @@
-//! A verdict as a JUnit test report: a suite for each request class, a test for each check. What
+//! A verdict as a `JUnit` test report: a suite for each request class, a test for each check. What
 //! cannot be told is skipped.
 
 use super::super::text::visible;

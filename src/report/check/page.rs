@@ -37,6 +37,9 @@ fn verdict(told: &Told<'_>, folded: u64) -> Section {
         )),
     ];
     blocks.extend(overview::losses(facts).map(Block::Note));
+    if told.overview.requests == 0 {
+        blocks.push(Block::Note("No request to judge: no span was admitted.".to_owned()));
+    }
     blocks.extend(excused(told).map(Block::Note));
     let suppressions = of_suppressions(told);
     if !suppressions.is_empty() {

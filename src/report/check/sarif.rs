@@ -110,13 +110,11 @@ fn result(told: &Told<'_>, trouble: &Trouble<'_>, rules: &[(&str, &str)]) -> Val
 
 /// A path as a reference, relative where it is.
 fn uri(path: &str) -> String {
-    let mut uri = String::with_capacity(path.len());
-    for byte in path.bytes() {
-        match byte {
-            b'/' | b'-' | b'.' | b'_' | b'~' => uri.push(char::from(byte)),
-            byte if byte.is_ascii_alphanumeric() => uri.push(char::from(byte)),
-            byte => uri += &format!("%{byte:02X}"),
-        }
-    }
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
+    let written = |byte: u8| match byte {
+        byte if is_plain(byte) => char::from(byte).to_string(),
+        byte => format!("%{byte:02X}"),
+    };
+    let uri: String = path.bytes().map(written).collect();
     if path.starts_with('/') { format!("file://{uri}") } else { uri }
 }
