@@ -2,7 +2,7 @@
 //! trouble, and the verdict as a line of the log.
 
 use super::super::text::visible;
-use super::troubles::{Level, of_suppressions, troubles};
+use super::troubles::{Level, of_suppressions, troubles, untold};
 use super::{Told, words};
 
 /// Writes a verdict.
@@ -15,12 +15,13 @@ pub(super) fn render(told: &Told<'_>) -> String {
             property(told.contract_file),
             trouble.line,
             property(&trouble.title),
-            data(&format!("{} (id {})", trouble.message, trouble.id)),
+            data(&trouble.message),
         ));
     }
     let file = property(told.contract_file);
-    let warnings = of_suppressions(told).into_iter();
-    lines.extend(warnings.map(|text| format!("::warning file={file}::{}", data(&text))));
+    let remark = |command: &str, text: &str| format!("::{command} file={file}::{}", data(text));
+    lines.extend(of_suppressions(told).iter().map(|text| remark("warning", text)));
+    lines.extend(untold(told).iter().map(|text| remark("notice", text)));
     lines.push(data(&format!("dwindle check: {}", words::conclusion(told))));
     lines.join("\n") + "\n"
 }

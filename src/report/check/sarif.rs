@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::super::text::visible;
 use super::super::words as all_words;
-use super::troubles::{Level, NO_EVIDENCE, Trouble, of_suppressions, troubles};
+use super::troubles::{Level, NO_EVIDENCE, Trouble, of_suppressions, troubles, untold};
 use super::{Told, words};
 use crate::tables::FindingCode;
 
@@ -16,11 +16,9 @@ const FINGERPRINT: &str = "dwindleFindingId/v1";
 /// Writes a verdict.
 pub(super) fn render(told: &Told<'_>) -> String {
     let rules = rules();
-    let (results, untold): (Vec<_>, Vec<_>) = troubles(told)
-        .into_iter()
-        .partition(|trouble| trouble.rule != NO_EVIDENCE || trouble.level == Level::Error);
-    let results: Vec<Value> = results.iter().map(|trouble| result(told, trouble, &rules)).collect();
-    let untold = untold.into_iter().map(|trouble| (Level::Note, trouble.message));
+    let results: Vec<Value> =
+        troubles(told).iter().map(|trouble| result(told, trouble, &rules)).collect();
+    let untold = untold(told).into_iter().map(|text| (Level::Note, text));
     let ended = of_suppressions(told).into_iter().map(|text| (Level::Warning, text));
     let notifications: Vec<Value> = untold
         .chain(ended)

@@ -1,14 +1,17 @@
 //! What a review is told of, one by one: findings, limits and rules that fail, and those that would
 //! but for a baseline, a suppression or a doubt.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::super::{findings, text, words as all_words};
 use super::{Told, words};
-use crate::check::{Check, Judged, Kind, Outcome, Standing, SuppressionState};
+use crate::check::{Basis, Check, Judged, Kind, Need, Outcome, Standing, SuppressionState};
 use crate::contract::Suppression;
 use crate::finding_id::FindingId;
 
 /// How bad it is; only errors fail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Level {
     /// It fails.
     Error,
@@ -26,7 +29,10 @@ pub(super) struct Trouble<'e> {
     pub id: FindingId,
     /// What it is, in short.
     pub title: String,
+    /// What it is, in full.
     pub message: String,
+    /// What it wasted.
+    pub wasted_ns: i128,
     /// The line of the contract file, from 1.
     pub line: usize,
     /// The hop.
@@ -39,18 +45,22 @@ pub(super) struct Trouble<'e> {
 /// The rule of what cannot be told.
 pub(super) const NO_EVIDENCE: &str = "no-evidence";
 
-/// All of them, a finding once however many cases it fails.
+/// All of them, a finding once however many cases it fails: what fails first, and of that what wastes
+/// most, since forges show the first few.
 pub(super) fn troubles<'e>(told: &Told<'e>) -> Vec<Trouble<'e>> {
     let mut troubles = Vec::new();
     for class in &told.verdict.classes {
         let line = class.contracts.first().map_or(1, |contract| contract.line);
         troubles.extend(class.findings.iter().map(|finding| of_finding(finding, line)));
-        let checks = class.checks.iter().filter(|check| {
-            check.outcome == Outcome::NoEvidence
-                || (check.outcome == Outcome::Fail && !matches!(check.kind, Kind::Case(_)))
+        // What a case fails for are its findings.
+        let checks = class.checks.iter().filter(|check| match check.outcome {
+            Outcome::Pass => false,
+            Outcome::Fail => !matches!(check.kind, Kind::Case(_)),
+            Outcome::NoEvidence => check.fails || check.suppression.is_some(),
         });
         troubles.extend(checks.map(|check| of_check(check, class.name)));
     }
+    troubles.sort_by_key(|trouble| (trouble.level, Reverse(trouble.wasted_ns)));
     troubles
 }
 
@@ -66,6 +76,7 @@ fn of_finding<'e>(finding: &Judged<'e>, line: usize) -> Trouble<'e> {
         id: finding.id,
         title: format!("{} at {place}", finding.subject.code.name()),
         message: words::finding(finding),
+        wasted_ns: finding.group.wasted_ns.unwrap_or_default(),
         line,
         place: Some(place),
         is_known: finding.standing == Standing::Known,
@@ -84,13 +95,46 @@ fn of_check<'e>(check: &Check<'e>, class: &str) -> Trouble<'e> {
         rule,
         level: if check.fails { Level::Error } else { Level::Note },
         id: check.id,
-        message: format!("{title} {outcome} for {class}: {}", words::reason(check)),
+        message: format!(
+            "{title} {outcome} for {class} (id {}): {}",
+            check.id,
+            words::reason(check)
+        ),
+        wasted_ns: 0,
         title: format!("{title} {outcome}"),
         line: check.line,
         place: None,
         is_known: false,
         suppression: check.suppression,
     }
+}
+
+/// What cannot be told and does not fail, by what would have to be recorded.
+pub(super) fn untold(told: &Told<'_>) -> Vec<String> {
+    let mut limits = Vec::new();
+    let mut lacking: BTreeMap<Need, (BTreeSet<String>, BTreeSet<&str>)> = BTreeMap::new();
+    for class in &told.verdict.classes {
+        let untold = class.checks.iter().filter(|check| check.outcome == Outcome::NoEvidence);
+        for check in untold.filter(|check| !check.fails && check.suppression.is_none()) {
+            match &check.basis {
+                Basis::Findings { missing, .. } => {
+                    for &need in missing {
+                        let (cases, classes) = lacking.entry(need).or_default();
+                        cases.insert(words::title(&check.kind));
+                        classes.insert(class.name);
+                    }
+                }
+                _ => limits.push(of_check(check, class.name).message),
+            }
+        }
+    }
+    let by_need = lacking.into_iter().map(|(need, (cases, classes))| {
+        let cases: Vec<String> = cases.into_iter().collect();
+        let classes = text::counted(classes.len() as u64, "class");
+        let (cases, need) = (cases.join(", "), all_words::need(need));
+        format!("cannot be told for {classes} ({cases}): {need}")
+    });
+    limits.into_iter().chain(by_need).collect()
 }
 
 /// What is to be said of suppressions: those that are over, and those that suppress nothing.
