@@ -25,6 +25,7 @@ mod limits;
 mod magic;
 mod otlp_compact;
 mod otlp_json;
+mod otlp_plain;
 mod otlp_proto;
 mod outline;
 pub mod problems;
