@@ -343,7 +343,7 @@ impl Body {
     fn is_mostly_text(&self) -> bool {
         match &self.dictionary {
             Some(dictionary) => self.bytes.len() < dictionary.bytes.len(),
-            None => self.encoding == Encoding::PLAIN,
+            None => matches!(self.encoding, Encoding::PLAIN | Encoding::DELTA_LENGTH_BYTE_ARRAY),
         }
     }
 
@@ -439,9 +439,12 @@ fn encode_ids<T: Copy + PartialEq, const LEN: usize>(
 ) -> Result<Body, ParquetError> {
     let runs = ids.chunk_by(T::eq).count();
     if ids.len() < 2 * runs {
-        let mut bytes = Vec::with_capacity(ids.len() * (LEN + 4));
-        ids.iter().try_for_each(|&id| write_text(&hex(id), &mut bytes))?;
-        return Ok(Body::plain(bytes));
+        // Lengths apart: between digits they would look to zstd like something that repeats.
+        let mut bytes = Vec::with_capacity(ids.len() * (LEN + 1));
+        let lengths = vec![i32::try_from(LEN).map_err(too_much)?; ids.len()];
+        write_differences(&lengths, &mut bytes);
+        ids.iter().for_each(|&id| bytes.extend_from_slice(&hex(id)));
+        return Ok(Body { bytes, encoding: Encoding::DELTA_LENGTH_BYTE_ARRAY, dictionary: None });
     }
     let mut dictionary = Dictionary::default();
     let mut numbers = Vec::with_capacity(ids.len());
