@@ -41,8 +41,7 @@ pub(super) fn run(
     let mut facts = Facts::default();
     let mut matched = BTreeSet::new();
     loop {
-        let group =
-            partitions.next_group(|spans| (survey(&spans), reconstruct(spans, policy)))?;
+        let group = partitions.next_group(|spans| (survey(&spans), reconstruct(spans, policy)))?;
         if group.is_empty() {
             break;
         }
