@@ -41,6 +41,7 @@ mod stream;
 mod zipkin;
 mod zipkin_v1;
 
+use std::convert::identity;
 use std::io::{self, Read};
 use std::path::PathBuf;
 
@@ -249,7 +250,7 @@ fn whole(scattered: Ingested<Partitions>) -> Result<Ingested, IngestError> {
     let (mut partitions, ingested) = scattered.replace(());
     let mut all = Vec::new();
     loop {
-        let group = partitions.next_group()?;
+        let group = partitions.next_group(identity)?;
         if group.is_empty() {
             return Ok(ingested.replace(all).1);
         }
