@@ -63,7 +63,7 @@ impl<'c> Evidence<'c> {
     pub fn add(&mut self, tables: &Tables) {
         self.overview.add(tables);
         self.ranking.add(tables);
-        let mut names = Names::new(&tables.strings);
+        let mut names = Names::of(&tables.strings);
         let mut matched: FxHashMap<Request, usize> = FxHashMap::default();
         for row in &tables.requests {
             let Some(name) = row.contract.map(|contract| names.get(contract)) else { continue };

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use rustc_hash::FxHashSet;
 
 use super::input::Inputs;
 use super::memory::MemoryFlag;
@@ -41,20 +41,17 @@ pub(super) fn run(
     let mut facts = Facts::default();
     let mut matched = BTreeSet::new();
     loop {
-        let group = partitions.next_group()?;
+        let group = partitions.next_group(|spans| (survey(&spans), reconstruct(spans, policy)))?;
         if group.is_empty() {
             break;
         }
-        let done: Vec<(Facts, Tables)> = group
-            .into_par_iter()
-            .map(|spans| (survey(&spans), reconstruct(spans, policy)))
-            .collect();
-        for (surveyed, tables) in &done {
+        for (surveyed, tables) in &group {
             facts.merge(surveyed);
-            let names = tables.requests.iter().filter_map(|row| row.contract);
-            matched.extend(names.map(|name| tables.strings.get(name).to_owned()));
+            let names: FxHashSet<_> =
+                tables.requests.iter().filter_map(|row| row.contract).collect();
+            matched.extend(names.into_iter().map(|name| tables.strings.get(name).to_owned()));
         }
-        take(done.into_iter().map(|(_, tables)| tables).collect())?;
+        take(group.into_iter().map(|(_, tables)| tables).collect())?;
     }
     drop(progress);
     for contract in policy.contracts.iter().filter(|contract| !matched.contains(&contract.name)) {

@@ -57,7 +57,7 @@ impl Summary {
     /// Takes in a partition of whole traces.
     pub fn add(&mut self, tables: &Tables) {
         self.overview.add(tables);
-        let mut names = Names::new(&tables.strings);
+        let mut names = Names::of(&tables.strings);
         for row in &tables.requests {
             self.add_request(row, &mut names);
         }

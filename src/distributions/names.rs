@@ -13,7 +13,7 @@ pub(crate) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    pub(crate) fn new(strings: &'a Interner) -> Self {
+    pub(crate) fn of(strings: &'a Interner) -> Self {
         Self { strings, known: FxHashMap::default() }
     }
 

@@ -202,9 +202,12 @@ impl Partitions {
         Self { memory, parts, spill: Some(spill), strings: Arc::default() }
     }
 
-    /// The next partitions, as many as are to be in memory at a time; none at the end. Some may be
-    /// empty.
-    pub fn next_group(&mut self) -> Result<Vec<Spans>, IngestError> {
+    /// What `work` makes of the next partitions, of as many as are to be in memory at a time; nothing
+    /// at the end. Some may be empty. Each is worked on as soon as it is back, while caches hold it.
+    pub fn next_group<T: Send>(
+        &mut self,
+        work: impl Fn(Spans) -> T + Sync,
+    ) -> Result<Vec<T>, IngestError> {
         let mut bytes = 0;
         let at_most = PARTS_A_THREAD * rayon::current_num_threads();
         let fits = |(at, part): &(usize, &Part)| {
@@ -213,7 +216,7 @@ impl Partitions {
         };
         let count = self.parts.iter().enumerate().take_while(fits).count();
         let group: Vec<Part> = self.parts.drain(..count).collect();
-        group.into_par_iter().map(|part| self.load(part)).collect()
+        group.into_par_iter().map(|part| self.load(part).map(&work)).collect()
     }
 
     fn load(&self, part: Part) -> Result<Spans, IngestError> {

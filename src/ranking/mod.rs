@@ -127,7 +127,7 @@ impl Range {
 impl Ranking {
     /// Takes in a partition of whole traces.
     pub fn add(&mut self, tables: &Tables) {
-        let mut names = Names::new(&tables.strings);
+        let mut names = Names::of(&tables.strings);
         self.see(tables, &mut names);
         let flagged = tables.findings.iter().map(|row| (row.trace_id, Vec::new()));
         let mut hops: FxHashMap<TraceId, Vec<&HopRow>> = flagged.collect();

@@ -242,7 +242,7 @@ fn tell_queues(trace: &Trace<'_>, hops: &mut [Hop]) {
         let attached: &[usize] = if first == trace.tree.root { &trace.attached } else { &[] };
         let attached = attached.iter().filter(|&&i| trace.span(i).flags.is_wait);
         let attached = attached.map(|&i| (trace.start(i), trace.wait_end(i)));
-        let waits = Union::of(trace.waits(first).chain(attached));
+        let waits = trace.has_waits.then(|| Union::of(trace.waits(first).chain(attached)));
         let is_root = trace.link(first).is_none();
         let before_root =
             if is_root { trace.start(first) - trace.request(first).origin } else { Nanos::ZERO };
@@ -255,10 +255,12 @@ fn tell_queues(trace: &Trace<'_>, hops: &mut [Hop]) {
                     trace.span(server).queued_before
                 }
             };
-            let inside = match hop.server.filter(|&server| server != first) {
-                Some(server) => waits.length_with(&Union::of(trace.waits(server))),
-                None => waits.length(),
-            };
+            let inside = waits.as_ref().map_or(Nanos::ZERO, |waits| {
+                match hop.server.filter(|&server| server != first) {
+                    Some(server) => waits.length_with(&Union::of(trace.waits(server))),
+                    None => waits.length(),
+                }
+            });
             hop.queue = inside + before_root + hop.server.map_or(Nanos::ZERO, before);
         }
     }
@@ -347,6 +349,10 @@ fn find_repeats_beside(trace: &Trace<'_>, hops: &mut [Hop], floor: Nanos) {
     let mut by_caller: Vec<_> = hops.iter().enumerate().filter_map(opened).collect();
     by_caller.sort_unstable();
     for siblings in by_caller.chunk_by(|one, other| one.0 == other.0) {
+        let is_open = |&(.., hop): &(_, _, usize)| hops[hop].is_suspect && !hops[hop].repeats;
+        if !siblings.iter().any(is_open) {
+            continue;
+        }
         let mut earlier = Multiset::default();
         for together in siblings.chunk_by(|one, other| one.1 == other.1) {
             for &(.., hop) in together {
