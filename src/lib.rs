@@ -22,9 +22,11 @@ pub mod stats;
 
 pub mod span;
 
+pub mod clocks;
 pub mod config_error;
 pub mod contract;
 pub mod conventions;
+pub mod forest;
 pub mod otlp;
 pub mod tables;
 
@@ -35,6 +37,7 @@ pub mod survey;
 pub mod reconstruct;
 
 pub mod distributions;
+pub mod graveyard;
 
 pub mod extract;
 pub mod report;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use dwindle::clocks::Offsets;
 use dwindle::reconstruct::{Policy, reconstruct};
 use dwindle::span::Spans;
 use proptest::prelude::{Just, Strategy, any, prop_assert, prop_assert_eq, prop_assume};
@@ -15,7 +16,7 @@ use crate::support::random::{MS, Placed, admitted, any_traces, policy, shift, sk
 use crate::support::tables::{Json, differences, json_tables};
 
 fn tables(spans: &Spans, policy: &Policy) -> Json {
-    json_tables(std::iter::once(reconstruct(spans.clone(), policy)))
+    json_tables(std::iter::once(reconstruct(spans.clone(), policy, &Offsets::default())))
 }
 
 /// What differs between two sets of tables, as one text; empty where nothing does.
