@@ -14,6 +14,7 @@ mod extract;
 mod getting_traces;
 mod ingest;
 mod layers;
+mod matrix;
 mod properties;
 mod readme;
 mod report;
