@@ -210,14 +210,11 @@ fn meet_at<K: Ord>(known: &mut BTreeMap<K, Bounds>, key: K, bounds: Bounds) {
 }
 
 /// Tightens each window by those around it, as far as clocks drift in between. Where windows
-/// contradict one another, a clock was set, and what was known of it ends there.
+/// contradict one another, a clock was set, and what was known of it ends there; of a window that
+/// contradicts itself nothing is known.
 fn settle(windows: BTreeMap<i64, Bounds>) -> Vec<(i64, Interval)> {
-    let own = |bounds: Bounds| {
-        let by_sending = Some(bounds.by_sending()).filter(|interval| !interval.is_empty());
-        bounds.interval().or(by_sending)
-    };
-    let mut settled: Vec<(i64, Interval)> =
-        windows.into_iter().filter_map(|(window, bounds)| Some((window, own(bounds)?))).collect();
+    let told = |(window, bounds): (i64, Bounds)| Some((window, bounds.interval()?));
+    let mut settled: Vec<(i64, Interval)> = windows.into_iter().filter_map(told).collect();
     let alone = settled.clone();
     carry(settled.iter_mut());
     let mut backwards = alone;

@@ -241,12 +241,12 @@ impl Clock {
         let Some((above, by_first)) = above else { return Offset::default() };
         // The callers' own offsets are no more than chosen: together they may leave nothing.
         let of_input = all.filter(|interval| !interval.is_empty()).or(by_first);
-        let interval = of_input.or_else(|| bounds.interval()).unwrap_or_else(|| {
-            self.blind_spots.insert(BlindSpot::ClockConflict);
-            bounds.by_sending()
-        });
+        let told = of_input.or_else(|| bounds.interval());
+        self.blind_spots.insert_if(told.is_none(), BlindSpot::ClockConflict);
+        let interval = told.unwrap_or(bounds.by_sending());
         let chosen = interval.chosen();
-        let slack = Slack::of(chosen, by_first.unwrap_or(interval));
+        // A clock that was set meanwhile has no one offset: nothing is sure there.
+        let slack = told.map_or(Slack::default(), |told| Slack::of(chosen, by_first.unwrap_or(told)));
         let caller = self.offsets[above].unwrap_or_default();
         Offset {
             chosen,
