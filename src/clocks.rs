@@ -232,7 +232,8 @@ fn carry<'w>(windows: impl Iterator<Item = &'w mut (i64, Interval)>) {
     for (window, interval) in windows {
         if let Some((known_window, known)) = before {
             let distance = window.abs_diff(known_window);
-            let drift = i64::try_from(distance).unwrap_or(i64::MAX).saturating_mul(DRIFT.as_nanos());
+            let drift =
+                i64::try_from(distance).unwrap_or(i64::MAX).saturating_mul(DRIFT.as_nanos());
             let both = interval.meet(known.widened(Nanos::from_nanos(drift)));
             if !both.is_empty() {
                 *interval = both;

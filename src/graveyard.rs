@@ -104,9 +104,10 @@ impl Queue {
                 before.push((one.begun, one));
                 next += 1;
             }
-            while before.peek().is_some_and(|(begun, one)| {
-                *begun <= stay.begun || one.deadline <= stay.begun
-            }) {
+            while before
+                .peek()
+                .is_some_and(|(begun, one)| *begun <= stay.begun || one.deadline <= stay.begun)
+            {
                 before.pop();
             }
             let mut longest: Option<Overlap> = None;

@@ -61,7 +61,9 @@ fn assert_none(told: &[String]) {
 #[test]
 fn every_column_of_every_case_is_equal() {
     assert_none(&differing(|partitions, policy| {
-        json_tables(partitions.iter().map(|spans| reconstruct(spans.clone(), policy, &Offsets::default())))
+        json_tables(
+            partitions.iter().map(|spans| reconstruct(spans.clone(), policy, &Offsets::default())),
+        )
     }));
 }
 

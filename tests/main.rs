@@ -11,6 +11,7 @@ mod cases;
 mod cli;
 mod conventions;
 mod extract;
+mod fleet;
 mod getting_traces;
 mod ingest;
 mod layers;

@@ -17,7 +17,8 @@ fn reconstructed(shape: &'static crate::support::shapes::Shape) -> Tables {
     let deadline = Nanos::from_millis(SPANS / 2);
     let contract = Contract::deadline_only("all".to_owned(), None, deadline);
     let policy = Policy { contracts: vec![contract], ..Policy::default() };
-    let worker = std::thread::spawn(move || reconstruct((shape.make)(SPANS), &policy, &Offsets::default()));
+    let worker =
+        std::thread::spawn(move || reconstruct((shape.make)(SPANS), &policy, &Offsets::default()));
     worker.join().unwrap()
 }
 

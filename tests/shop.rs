@@ -46,7 +46,11 @@ fn analyse(contracts: Vec<Contract>) -> Vec<Tables> {
     let lost: Vec<_> = ingested.files.iter().filter(|file| file.spans_rejected > 0).collect();
     assert!(lost.is_empty(), "spans were rejected: {lost:?}");
     let policy = Policy { contracts, ..Policy::default() };
-    ingested.partitions.iter().map(|spans| reconstruct(spans.clone(), &policy, &Offsets::default())).collect()
+    ingested
+        .partitions
+        .iter()
+        .map(|spans| reconstruct(spans.clone(), &policy, &Offsets::default()))
+        .collect()
 }
 
 /// All findings of the folder, by code and hop, each with one of its traces.

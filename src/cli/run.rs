@@ -47,7 +47,9 @@ pub(super) fn run(
     let (mut partitions, ingested) = scattered.replace(());
     let mut facts = Facts::default();
     let mut pool = Pool::default();
-    let look = |spans: &Spans| (survey(spans), (rules.clock == Clocks::Pooled).then(|| call_bounds(spans)));
+    let look = |spans: &Spans| {
+        (survey(spans), (rules.clock == Clocks::Pooled).then(|| call_bounds(spans)))
+    };
     partitions.look_at_all(look, |(surveyed, calls)| {
         facts.merge(&surveyed);
         pool.merge(&calls.unwrap_or_default());

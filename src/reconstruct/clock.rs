@@ -48,10 +48,7 @@ impl Slack {
 
     fn plus(self, other: Self) -> Self {
         let sum = |one: Option<Nanos>, other: Option<Nanos>| Some(one? + other?);
-        Self {
-            earlier: sum(self.earlier, other.earlier),
-            later: sum(self.later, other.later),
-        }
+        Self { earlier: sum(self.earlier, other.earlier), later: sum(self.later, other.later) }
     }
 }
 
@@ -161,7 +158,9 @@ impl Clock {
         children: &Children,
         is_server: impl Fn(usize) -> bool,
     ) {
-        for client in (0..tree.forest.spans.len()).filter(|&i| tree.forest.spans[i].flags.is_wordless) {
+        for client in
+            (0..tree.forest.spans.len()).filter(|&i| tree.forest.spans[i].flags.is_wordless)
+        {
             let mut servers = children.of(client).iter().filter(|&&child| is_server(child));
             if servers.any(|&server| self.surely_outlives(tree, client, server)) {
                 self.outcome[client] = Outcome::Cancelled;
@@ -184,7 +183,10 @@ impl Clock {
         let numbers = &mut self.numbers;
         numbers.clear();
         numbers.of(tree.forest.spans[tree.root].clock_domain);
-        refill(&mut self.domain_of, tree.forest.spans.iter().map(|span| numbers.of(span.clock_domain)));
+        refill(
+            &mut self.domain_of,
+            tree.forest.spans.iter().map(|span| numbers.of(span.clock_domain)),
+        );
     }
 
     /// Settles each domain when breadth-first order first meets it, by its edges from domains that
@@ -192,11 +194,8 @@ impl Clock {
     fn settle_domains(&mut self, tree: &Tree<'_>, strings: &Interner, pooled: &Offsets) {
         let domains = self.numbers.len();
         reset(&mut self.offsets, domains, None);
-        self.offsets[0] = Some(Offset {
-            slack: Slack::NONE,
-            slack_to_root: Slack::NONE,
-            ..Offset::default()
-        });
+        self.offsets[0] =
+            Some(Offset { slack: Slack::NONE, slack_to_root: Slack::NONE, ..Offset::default() });
         if domains == 1 {
             return;
         }
@@ -246,7 +245,8 @@ impl Clock {
         let interval = told.unwrap_or(bounds.by_sending());
         let chosen = interval.chosen();
         // A clock that was set meanwhile has no one offset: nothing is sure there.
-        let slack = told.map_or(Slack::default(), |told| Slack::of(chosen, by_first.unwrap_or(told)));
+        let slack =
+            told.map_or(Slack::default(), |told| Slack::of(chosen, by_first.unwrap_or(told)));
         let caller = self.offsets[above].unwrap_or_default();
         Offset {
             chosen,

@@ -10,9 +10,7 @@ use super::hop::Hop;
 use super::max_tree::MaxTree;
 use crate::budget;
 use crate::span::Outcome;
-use crate::tables::{
-    AttemptKind, Certainty, Evidence, FindingCode, Funding, Verdict,
-};
+use crate::tables::{AttemptKind, Certainty, Evidence, FindingCode, Funding, Verdict};
 use crate::units::Nanos;
 
 /// A call may end so long after the reserve began to be spent.
@@ -99,7 +97,10 @@ impl Found<'_, '_> {
     fn grant(&mut self, hop: &Hop) {
         let (Some(grant), Some(deadline)) = (hop.grant, hop.deadline) else { return };
         let floor = self.of.tolerance_floor;
-        let until = (hop.judged_at.0 + grant.value - budget::tolerance(grant.value, floor), hop.judged_at.1);
+        let until = (
+            hop.judged_at.0 + grant.value - budget::tolerance(grant.value, floor),
+            hop.judged_at.1,
+        );
         let beyond = |deadline: Moment| Claim::after(until, deadline);
         let evidence = evidence_of_grant(grant.kind);
         match hop.verdict {
@@ -113,7 +114,8 @@ impl Found<'_, '_> {
                 self.add(code, hop.top, excess, evidence, &[beyond(deadline), beyond(known)]);
             }
             Verdict::ReserveInvading => {
-                let spendable = (deadline.0 - self.of.trace.request(hop.first).reserve(), deadline.1);
+                let spendable =
+                    (deadline.0 - self.of.trace.request(hop.first).reserve(), deadline.1);
                 let excess = hop.judged_at.0 + grant.value - spendable.0;
                 let code = FindingCode::ReserveInvaded;
                 self.add(code, hop.top, excess, evidence, &[beyond(spendable)]);
@@ -142,8 +144,7 @@ impl Found<'_, '_> {
             }
         }
         if let (Some(left), Some(worked)) = (self.of.work.left_above[server], worked) {
-            let claims =
-                [Claim::not_before(left, arrived), Claim::after(begun, left), worked];
+            let claims = [Claim::not_before(left, arrived), Claim::after(begun, left), worked];
             let code = FindingCode::RanAfterQueueCancel;
             self.add_if(code, hop.top, begun.0 - left.0, Evidence::Inferred, &claims);
         }
@@ -279,7 +280,8 @@ impl Found<'_, '_> {
             let ended_after = won.partition_point(|&won| trace.end(won) > trace.start(lost));
             let before_end = Reverse(trace.end(lost) - Nanos::from_nanos(1));
             let winner = starts.last_reaching(ended_after, before_end);
-            let winner_end = winner.and_then(|place| won.get(place)).map(|&won| (trace.end(won), won));
+            let winner_end =
+                winner.and_then(|place| won.get(place)).map(|&won| (trace.end(won), won));
             let last_end = self.of.work.below[lost].last_end;
             if let (Some(winner_end), Some(last_end)) = (winner_end, last_end) {
                 let claim = Claim::after(last_end, winner_end).by(bound);

@@ -25,8 +25,8 @@ pub use rows::{
     Evidence, FindingCode, FindingRow, Funding, HopRow, ProblemRow, RequestRow, SegmentRow,
     Severity, TerminalOutcome, Verdict,
 };
-pub use stay::{ExpiredWork, Stay};
 pub use schema::{BadSide, Column, ReadError, Row, SCHEMA_VERSION, TABLES, Table};
+pub use stay::{ExpiredWork, Stay};
 
 use crate::span::Interner;
 

@@ -220,7 +220,9 @@ fn times_are_microseconds_and_may_count_from_zero() {
 fn adjusted_traces(read: &Ingested) -> Vec<(u128, bool)> {
     let mut told = Vec::new();
     for partition in &read.partitions {
-        for request in reconstruct(partition.clone(), &Policy::default(), &Offsets::default()).requests {
+        for request in
+            reconstruct(partition.clone(), &Policy::default(), &Offsets::default()).requests
+        {
             let adjusted = request.blind_spots.contains(BlindSpot::ClockAdjusted);
             told.push((request.trace_id.0, adjusted));
         }

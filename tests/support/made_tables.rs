@@ -4,7 +4,8 @@
 use dwindle::span::{GrantKind, Interner, Outcome, SpanId, TraceId};
 use dwindle::tables::{
     AttemptKind, AttemptRow, BlindSpot, BlindSpots, Category, Certainty, DeadlineSource, Evidence,
-    FindingCode, FindingRow, Funding, HopRow, RequestRow, SegmentRow, Tables, TerminalOutcome, Verdict,
+    FindingCode, FindingRow, Funding, HopRow, RequestRow, SegmentRow, Tables, TerminalOutcome,
+    Verdict,
 };
 use dwindle::units::{Nanos, UnixNanos};
 
