@@ -54,6 +54,12 @@ impl Interval {
         Self { lo: self.lo.map(|lo| lo + by), hi: self.hi.map(|hi| hi + by) }
     }
 
+    /// Larger by what clocks drift apart within the time that is pooled.
+    #[must_use]
+    pub fn with_drift(self) -> Self {
+        self.widened(DRIFT)
+    }
+
     /// Larger by `by` at both ends.
     #[must_use]
     fn widened(self, by: Nanos) -> Self {
@@ -221,7 +227,7 @@ fn settle(windows: BTreeMap<i64, Bounds>) -> Vec<(i64, Interval)> {
     carry(backwards.iter_mut().rev());
     for ((_, interval), (_, behind)) in settled.iter_mut().zip(backwards) {
         let both = interval.meet(behind);
-        *interval = if both.is_empty() { behind } else { both }.widened(DRIFT);
+        *interval = if both.is_empty() { behind } else { both };
     }
     settled
 }

@@ -9,6 +9,7 @@ use dwindle::span::{Flags, Grant, GrantKind, Kind, Outcome, Span, SpanId, Spans,
 use dwindle::survey::call_bounds;
 use dwindle::tables::{Certainty, FindingCode, Tables};
 use dwindle::units::{Nanos, UnixNanos};
+use proptest::prelude::{prop_assert, proptest};
 
 const MS: i64 = 1_000_000;
 const START: i64 = 1_790_000_000_000_000_000;
@@ -290,5 +291,51 @@ fn the_interval_of_every_hop_holds_the_truth() {
         assert!(holds_one, "{lo}..{hi} of {hop:?}");
         // Far hosts are 12 ms away and back, near ones 2 ms at most with what each adds.
         assert!(hi - lo <= 16 * MS, "{lo}..{hi} of {hop:?}");
+    }
+}
+
+/// A call that its client gives up at the deadline, on a server whose clock is so far ahead, that
+/// works on for `late`; and so many others that end well.
+fn timed_out(ahead: i64, transit: i64, late: i64, others: i64) -> Spans {
+    let api = Host { name: "api", ahead, away: transit };
+    let mut fleet = Fleet { spans: Spans::default(), dice: Dice(1), planted: BTreeMap::new() };
+    let until = 300 * MS;
+    for number in 0..=others {
+        let trace = TraceId(u128::try_from(number + 1).unwrap());
+        let is_good = number > 0;
+        let done = if is_good { until - 50 * MS } else { until };
+        let answered = if is_good { done - transit } else { until + late };
+        fleet.add(trace, 1, 0, Kind::Server, "edge", EDGE, (0, until));
+        fleet.grant(until, GrantKind::Remaining);
+        let client = fleet.add(trace, 2, 1, Kind::Client, "edge", EDGE, (5 * MS, done));
+        if !is_good {
+            client.outcome = Outcome::DeadlineExceeded;
+        }
+        fleet.add(trace, 3, 2, Kind::Server, "api", api, (5 * MS + transit, answered));
+    }
+    fleet.spans
+}
+
+proptest! {
+    #[test]
+    fn late_work_of_a_call_that_timed_out_is_never_lost_to_clock_correction(
+        ahead in -2_000 * MS..2_000 * MS,
+        transit in 0..20 * MS,
+        late in 0..500 * MS,
+        others in 0_i64..3,
+        is_pooled: bool,
+    ) {
+        let mut spans = timed_out(ahead, transit, late, others);
+        let offsets = if is_pooled { pooled(&mut spans) } else { Offsets::default() };
+        let tables = reconstruct(spans, &Policy::default(), &offsets);
+        let request = tables.requests.iter().find(|row| row.trace_id == TraceId(1)).unwrap();
+        let told = |length: Option<Nanos>| length.unwrap().as_nanos();
+        // Nothing tells the way in from the clock.
+        prop_assert!(told(request.late_work_ns) >= late - transit);
+        prop_assert!(request.residual_work_after_cancel_ns.as_nanos() >= late - transit);
+        prop_assert!(told(request.late_work_min_ns) <= late, "{:?}", request);
+        prop_assert!(late <= told(request.late_work_max_ns), "{:?}", request);
+        prop_assert!(request.late_work_min_ns <= request.late_work_ns);
+        prop_assert!(request.late_work_ns <= request.late_work_max_ns);
     }
 }

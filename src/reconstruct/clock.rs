@@ -244,13 +244,14 @@ impl Clock {
         self.blind_spots.insert_if(told.is_none(), BlindSpot::ClockConflict);
         let interval = told.unwrap_or(bounds.by_sending());
         let chosen = interval.chosen();
+        let sure = |by: Interval| if of_input.is_some() { by.with_drift() } else { by };
         // A clock that was set meanwhile has no one offset: nothing is sure there.
         let slack =
-            told.map_or(Slack::default(), |told| Slack::of(chosen, by_first.unwrap_or(told)));
+            told.map_or(Slack::default(), |told| Slack::of(chosen, sure(by_first.unwrap_or(told))));
         let caller = self.offsets[above].unwrap_or_default();
         Offset {
             chosen,
-            hi: interval.hi,
+            hi: sure(interval).hi,
             above: Some(above),
             depth: caller.depth + 1,
             slack,
