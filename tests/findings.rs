@@ -66,8 +66,9 @@ fn findings_of_the_shop_are_those_that_were_planted() {
         *expected.entry(key(row)).or_default() += row["count"].as_u64().unwrap();
     }
     let mut found: BTreeMap<_, u64> = BTreeMap::new();
-    for row in rows(&[SHOP]) {
-        *found.entry(key(&row)).or_default() += row["findings"]["value"].as_u64().unwrap();
+    // Who waited behind expired work was left to chance, and not planted.
+    for row in rows(&[SHOP]).iter().filter(|row| row["code"] != "graveyard-first") {
+        *found.entry(key(row)).or_default() += row["findings"]["value"].as_u64().unwrap();
     }
     assert_eq!(found, expected);
 }

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 const LEVELS: &[&[&str]] = &[
     &["budget", "config_error", "date", "finding_id", "names", "stats", "units"],
     &["span"],
-    &["contract", "conventions", "otlp", "tables"],
-    &["distributions", "ingest", "ranking", "reconstruct", "survey"],
+    &["clocks", "contract", "conventions", "forest", "otlp", "tables"],
+    &["distributions", "graveyard", "ingest", "ranking", "reconstruct", "survey"],
     &["check", "extract", "report"],
     &["cli"],
 ];

@@ -59,6 +59,11 @@ impl<'c> Evidence<'c> {
         }
     }
 
+    /// Takes in the findings of some tables, and nothing else.
+    pub fn add_findings(&mut self, tables: &Tables) {
+        self.ranking.add_findings(tables);
+    }
+
     /// Takes in a partition of whole traces.
     pub fn add(&mut self, tables: &Tables) {
         self.overview.add(tables);

@@ -6,7 +6,7 @@ use super::exit;
 use super::input::{Inputs, Rules, one_of, read};
 use super::memory::MemoryFlag;
 use super::output::{self, Color, Fatal};
-use super::source::Source;
+use super::source::{Part, Source};
 use crate::check::{Evidence, FailOn, Rulings};
 use crate::contract::Suppression;
 use crate::date::Date;
@@ -80,7 +80,10 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     let rulings = rulings(args, file.suppressions)?;
     let mut evidence = Evidence::new(&file.contracts);
     let source = Source { inputs, rules, memory, is_judged: true };
-    let facts = source.read(|tables| evidence.add(tables))?;
+    let facts = source.read(|part| match part {
+        Part::Traces(tables) => evidence.add(tables),
+        Part::Findings(tables) => evidence.add_findings(tables),
+    })?;
     let verdict = evidence.judge(&rulings);
     let told = Told {
         verdict: &verdict,

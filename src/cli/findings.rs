@@ -4,7 +4,7 @@ use super::exit;
 use super::input::{Inputs, Rules, one_of};
 use super::memory::MemoryFlag;
 use super::output::{self, Color, Fatal};
-use super::source::Source;
+use super::source::{Part, Source};
 use crate::distributions::Overview;
 use crate::ranking::Ranking;
 use crate::report::{Format, findings};
@@ -55,9 +55,12 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     let mut overview = Overview::default();
     let Args { inputs, rules, memory, .. } = args;
     let source = Source { inputs, rules, memory, is_judged: false };
-    let facts = source.read(|tables| {
-        ranking.add(tables);
-        overview.add(tables);
+    let facts = source.read(|part| match part {
+        Part::Traces(tables) => {
+            ranking.add(tables);
+            overview.add(tables);
+        }
+        Part::Findings(tables) => ranking.add_findings(tables),
     })?;
     let told = match args.format {
         Format::Terminal | Format::Markdown => {

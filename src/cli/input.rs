@@ -145,6 +145,19 @@ pub(super) struct Rules {
         allow_hyphen_values = true
     )]
     tolerance: Nanos,
+
+    /// What tells how far the clocks of hosts are apart
+    #[arg(long, value_enum, default_value = "pooled")]
+    pub clock: Clocks,
+}
+
+/// What tells how far clocks are apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Clocks {
+    /// All traces of the input together
+    Pooled,
+    /// Each trace by itself
+    PerTrace,
 }
 
 /// One `--deadline`.
@@ -179,6 +192,7 @@ impl Rules {
             (self.contract.is_some() && !is_judged, "--contract"),
             (!self.deadline.is_empty(), "--deadline"),
             (self.tolerance != TOLERANCE_FLOOR, "--tolerance"),
+            (self.clock != Clocks::Pooled, "--clock"),
         ];
         given.into_iter().find_map(|(is_given, flag)| is_given.then_some(flag))
     }

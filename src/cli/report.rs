@@ -4,7 +4,7 @@ use super::exit;
 use super::input::{Inputs, Rules, one_of};
 use super::memory::MemoryFlag;
 use super::output::{self, Color, Fatal};
-use super::source::Source;
+use super::source::{Part, Source};
 use crate::distributions::Summary;
 use crate::report::{Format, Options, build};
 
@@ -47,7 +47,10 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     let mut summary = Summary::default();
     let Args { inputs, rules, memory, .. } = args;
     let source = Source { inputs, rules, memory, is_judged: false };
-    let facts = source.read(|tables| summary.add(tables))?;
+    let facts = source.read(|part| match part {
+        Part::Traces(tables) => summary.add(tables),
+        Part::Findings(tables) => summary.add_findings(tables),
+    })?;
     let report = build(&summary, &facts, &Options::for_format(args.format));
     let width = output::width(args.width);
     output::print(&report.render(args.format, width, args.color.wanted()))?;

@@ -22,16 +22,26 @@ pub(super) struct Source<'a> {
     pub is_judged: bool,
 }
 
+/// What is handed out.
+#[derive(Clone, Copy)]
+pub(super) enum Part<'t> {
+    /// A partition of whole traces.
+    Traces(&'t Tables),
+    /// Findings that need several traces, and the hops that they are about, which were handed out
+    /// before.
+    Findings(&'t Tables),
+}
+
 impl Source<'_> {
     /// Hands the tables to `take`, partition by partition, and tells what is known besides.
-    pub(super) fn read(&self, mut take: impl FnMut(&Tables)) -> Result<RunFacts, Fatal> {
+    pub(super) fn read(&self, mut take: impl FnMut(Part<'_>)) -> Result<RunFacts, Fatal> {
         match self.inputs.folder() {
             Some(dir) => self.read_folder(dir, take),
             None => self.analyze(&mut take),
         }
     }
 
-    fn read_folder(&self, dir: &Path, mut take: impl FnMut(&Tables)) -> Result<RunFacts, Fatal> {
+    fn read_folder(&self, dir: &Path, mut take: impl FnMut(Part<'_>)) -> Result<RunFacts, Fatal> {
         let dir_name = dir.display();
         if self.inputs.paths.len() > 1 {
             return Err(Fatal::Usage(format!(
@@ -46,19 +56,19 @@ impl Source<'_> {
             )));
         }
         let (folder, manifest): (Folder, Manifest) = Folder::open(dir)?;
-        take(&folder.tables()?);
+        take(Part::Traces(&folder.tables()?));
         let (mut rows, mut strings): (Vec<ProblemRow>, _) = (Vec::new(), Interner::default());
         folder.read_all(&mut rows, &mut strings)?;
         let problems = rows.iter().map(|row| Problem::from_row(row, &strings)).collect();
         Ok(manifest.run_facts(problems))
     }
 
-    fn analyze(&self, take: &mut dyn FnMut(&Tables)) -> Result<RunFacts, Fatal> {
-        let policy = self.rules.policy()?;
-        let run = run::run(self.inputs, &policy, self.memory, |group| {
-            group.iter().for_each(&mut *take);
+    fn analyze(&self, take: &mut dyn FnMut(Part<'_>)) -> Result<RunFacts, Fatal> {
+        let run = run::run(self.inputs, self.rules, self.memory, |group| {
+            group.iter().for_each(|tables| take(Part::Traces(tables)));
             Ok(())
         })?;
+        take(Part::Findings(&run.graveyard));
         let strings = &run.ingested.problem_strings;
         let problems = run.ingested.problems.iter().map(|row| Problem::from_row(row, strings));
         let problems = problems.collect();

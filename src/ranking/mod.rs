@@ -127,8 +127,13 @@ impl Range {
 impl Ranking {
     /// Takes in a partition of whole traces.
     pub fn add(&mut self, tables: &Tables) {
+        self.see(tables);
+        self.add_findings(tables);
+    }
+
+    /// Takes in the findings of some tables, and nothing else: each at the hop that it is about.
+    pub fn add_findings(&mut self, tables: &Tables) {
         let mut names = Names::of(&tables.strings);
-        self.see(tables, &mut names);
         let flagged = tables.findings.iter().map(|row| (row.trace_id, Vec::new()));
         let mut hops: FxHashMap<TraceId, Vec<&HopRow>> = flagged.collect();
         for hop in &tables.hops {
@@ -168,11 +173,15 @@ impl Ranking {
             shown.wasted += row.wasted_ns.unwrap_or_default();
             shown.requests.insert(row.root_span_id);
             if let (Some(place), Some(hop)) = (place, hop) {
+                group.grant(hop, names);
+                // Findings across traces come without the hops above and below.
+                if row.code == FindingCode::GraveyardFirst {
+                    continue;
+                }
                 if hop.verdict != Verdict::Origin {
                     let seen_at = tree.deadline_seen_above(place).map(|hop| names.call_of(hop));
                     *group.deadline_seen_at.entry(seen_at).or_default() += 1;
                 }
-                group.grant(hop, names);
                 let callees = tree.callees_below(place, &mut shown.below);
                 group.reached.extend(callees.into_iter().map(|callee| names.get(callee)));
             }
@@ -204,10 +213,8 @@ impl Group {
 
     fn count(&mut self, row: &FindingRow) {
         self.findings += 1;
-        self.possible += u64::from(row.certainty == Some(Certainty::Possible));
-        if let Some(evidence) = row.evidence {
-            *self.evidence.entry(evidence).or_default() += 1;
-        }
+        self.possible += u64::from(row.certainty == Certainty::Possible);
+        *self.evidence.entry(row.evidence).or_default() += 1;
         if let Some(wasted) = row.wasted_ns {
             *self.wasted_ns.get_or_insert_default() += i128::from(wasted.as_nanos());
         }

@@ -35,7 +35,8 @@ merged! {
 
 impl Ranking {
     /// Counts what there is to judge by.
-    pub(super) fn see(&mut self, tables: &Tables, names: &mut Names<'_>) {
+    pub(super) fn see(&mut self, tables: &Tables) {
+        let mut names = Names::of(&tables.strings);
         for row in &tables.requests {
             let seen = self.classes.entry(names.get(row.request_class)).or_default();
             seen.requests += 1;

@@ -8,21 +8,25 @@ pub mod folder;
 pub mod foreign;
 pub mod format;
 mod gathered;
+mod kept;
 mod pages;
 mod parquet_file;
 mod rows;
 mod schema;
 pub mod spans;
+mod stay;
 mod thrift;
 
 pub use cell::Cell;
 pub use gathered::Gathered;
+pub use kept::Kept;
 pub use rows::{
     AttemptKind, AttemptRow, Blame, BlindSpot, BlindSpots, Category, Certainty, DeadlineSource,
     Evidence, FindingCode, FindingRow, Funding, HopRow, ProblemRow, RequestRow, SegmentRow,
     Severity, TerminalOutcome, Verdict,
 };
 pub use schema::{BadSide, Column, Measure, ReadError, Row, SCHEMA_VERSION, TABLES, Table};
+pub use stay::{ExpiredWork, Stay};
 
 use crate::span::Interner;
 
@@ -41,4 +45,6 @@ pub struct Tables {
     pub segments: Vec<SegmentRow>,
     /// What is wrong.
     pub findings: Vec<FindingRow>,
+    /// No table: what findings over several traces are made of.
+    pub stays: Vec<Stay>,
 }

@@ -92,7 +92,7 @@ fn a_suppression_holds_until_its_day_is_over_and_then_says_so() {
 fn a_finding_that_holds_for_some_clock_offsets_only_fails_on_demand() {
     let mut tables = partition(&Shape::checkout(), 40, 1);
     for row in &mut tables.findings {
-        row.certainty = Some(Certainty::Possible);
+        row.certainty = Certainty::Possible;
     }
     let rulings = |fail_on: Vec<FailOn>| Rulings {
         fail_on,
@@ -108,7 +108,7 @@ fn a_finding_that_holds_for_some_clock_offsets_only_fails_on_demand() {
     assert!(verdict.classes[0].findings.iter().all(|it| it.standing == Standing::Possible));
     let strict = rulings(vec![FailOn::Possible]);
     assert!(evidence.judge(&strict).fails());
-    tables.findings[0].certainty = Some(Certainty::Certain);
+    tables.findings[0].certainty = Certainty::Certain;
     evidence.add(&tables);
     assert!(evidence.judge(&lenient).fails(), "one that is certain is enough");
 }

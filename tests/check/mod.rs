@@ -3,6 +3,7 @@
 mod forms;
 mod gates;
 mod limits;
+mod matrix;
 
 use std::fs;
 use std::path::PathBuf;
