@@ -257,7 +257,9 @@ impl<'e> Check<'e> {
             Outcome::Fail => true,
             Outcome::NoEvidence => rulings.fails_on(FailOn::NoEvidence),
         };
-        let suppression = rulings.suppression(id).filter(|_| would_fail);
+        // What a case fails for is suppressed finding by finding.
+        let is_excusable = !matches!((kind, outcome), (Kind::Case(_), Outcome::Fail));
+        let suppression = rulings.suppression(id).filter(|_| would_fail && is_excusable);
         let fails = would_fail && suppression.is_none();
         Self { id, kind, outcome, fails, suppression, basis, line }
     }

@@ -37,8 +37,8 @@ pub(super) struct Args {
     format: Format,
 
     /// How many are told, and told one by one below the table; csv and json tell all [default: 15]
-    #[arg(long, value_name = "N")]
-    top: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    top: Option<u32>,
 
     /// How wide, in columns [default: the terminal's width, else 100]
     #[arg(long, value_name = "COLUMNS")]
@@ -48,6 +48,9 @@ pub(super) struct Args {
     #[arg(long, value_enum, default_value = "auto")]
     color: Color,
 }
+
+/// How many people are told of, unless they ask for more.
+const TOP: usize = 15;
 
 /// Runs it.
 pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
@@ -62,12 +65,10 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
         }
         Part::Findings(tables) => ranking.add_findings(tables),
     })?;
+    let top = args.top.and_then(|top| usize::try_from(top).ok());
     let told = match args.format {
-        Format::Terminal | Format::Markdown => {
-            let top = args.top.unwrap_or(15);
-            (top, top)
-        }
-        Format::Csv | Format::Json => (args.top.unwrap_or(usize::MAX), 0),
+        Format::Terminal | Format::Markdown => (top.unwrap_or(TOP), top.unwrap_or(TOP)),
+        Format::Csv | Format::Json => (top.unwrap_or(usize::MAX), 0),
     };
     let report = findings(&ranking, &overview, &facts, told);
     let width = output::width(args.width);

@@ -89,6 +89,22 @@ fn a_suppression_holds_until_its_day_is_over_and_then_says_so() {
 }
 
 #[test]
+fn a_limit_is_suppressed_by_its_id_and_a_case_only_finding_by_finding() {
+    let contract = format!("{CONTRACT}limits = [\"elapsed.max <= 1ms\"]\n");
+    let suppressing = |spans: &str, name: &str| {
+        let (_, document) = checked("suppressed-check", &contract, spans, &[]);
+        let id = named(&document, name)["id"].as_str().unwrap().to_owned();
+        let suppress = format!("[[suppress]]\nid = {id:?}\nreason = \"r\"\nuntil = 2027-01-31\n");
+        let contract = format!("{contract}\n{suppress}");
+        checked("suppressed-check", &contract, spans, &["--as-of", "2027-01-01"])
+    };
+    let (code, document) = suppressing(&passing_on(), "elapsed.max <= 1ms");
+    assert_eq!((code, &document["suppressions"][0]["state"]), (0, &Value::from("used")));
+    let (code, document) = suppressing(&resetting(), "deadline passed on");
+    assert_eq!((code, &document["suppressions"][0]["state"]), (1, &Value::from("unused")));
+}
+
+#[test]
 fn a_finding_that_holds_for_some_clock_offsets_only_fails_on_demand() {
     let mut tables = partition(&Shape::checkout(), 40, 1);
     for row in &mut tables.findings {

@@ -41,6 +41,8 @@ fn a_bad_flag_is_named_with_what_was_expected() {
     refused(&run(&["report", CASE, "--max-record", "0"]), &["--max-record"]);
     refused(&run(&["report", CASE, "--max-expansion", "much"]), &["--max-expansion", "much"]);
     refused(&run(&["report"]), &["INPUT"]);
+    refused(&run(&["findings", CASE, "--top", "0"]), &["--top"]);
+    refused(&run(&["check", CASE, "--fail-on", "all"]), &["--fail-on", "no-evidence"]);
     refused(&run(&["schema", "nosuch"]), &["nosuch", "requests"]);
     refused(&run(&["extract", CASE, "--trace", "no id"]), &["--trace", "no id", "hexadecimal"]);
     refused(&run(&["extract", CASE, "--trace", "12"]), &["no span of trace", "0012", "trace_id"]);
