@@ -65,7 +65,9 @@ impl Source<'_> {
 
     fn analyze(&self, take: &mut dyn FnMut(Part<'_>)) -> Result<RunFacts, Fatal> {
         let run = run::run(self.inputs, self.rules, self.memory, |group| {
-            group.iter().for_each(|tables| take(Part::Traces(tables)));
+            for tables in &group {
+                take(Part::Traces(tables));
+            }
             Ok(())
         })?;
         take(Part::Findings(&run.graveyard));
