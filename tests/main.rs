@@ -8,6 +8,7 @@
 )]
 
 mod cases;
+mod certainty;
 mod cli;
 mod conventions;
 mod extract;

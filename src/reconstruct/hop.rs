@@ -241,7 +241,7 @@ fn tell_queues(trace: &Trace<'_>, hops: &mut [Hop]) {
         // Those that hang under the trace's root wait for it.
         let attached: &[usize] = if first == trace.tree.root { &trace.attached } else { &[] };
         let attached = attached.iter().filter(|&&i| trace.span(i).flags.is_wait);
-        let attached = attached.map(|&i| (trace.start(i), trace.wait_end(i)));
+        let attached = attached.map(|&i| (trace.start(i), trace.wait_end(i).0));
         let waits = Union::of(trace.waits(first).chain(attached));
         let is_root = trace.link(first).is_none();
         let before_root =

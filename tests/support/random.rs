@@ -378,6 +378,17 @@ pub(crate) fn any_traces() -> impl Strategy<Value = Vec<Placed>> {
         .prop_map(|(one, other)| [one, other.unwrap_or_default()].concat())
 }
 
+/// The spans of a trace that is one tree, on two clocks that are near each other.
+pub(crate) fn two_clocks() -> impl Strategy<Value = Vec<Placed>> {
+    let skew = prop_oneof![3 => Just(0), 1 => -30 * MS..30 * MS];
+    trace(7, true, 12, skew).prop_map(|mut spans| {
+        for span in &mut spans {
+            span.host %= 2;
+        }
+        spans
+    })
+}
+
 /// The spans of a trace that is one tree, on clocks that are far from each other.
 pub(crate) fn skewed_trace() -> impl Strategy<Value = Vec<Placed>> {
     let skew = prop_oneof![9 => -9_000 * MS..-4_000 * MS, 1 => 4_000 * MS..9_000 * MS];
