@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use dwindle::clocks::{Interval, Offsets};
 use dwindle::reconstruct::reconstruct;
 use dwindle::span::{SpanId, Spans, Sym};
-use dwindle::tables::{BlindSpot, Certainty, FindingCode, Tables};
+use dwindle::tables::{BlindSpot, Certainty, FindingCode, FindingRow, RequestRow, Tables};
 use dwindle::units::Nanos;
 use proptest::prelude::{ProptestConfig, prop_assert, prop_assume, proptest};
 
@@ -73,14 +73,18 @@ proptest! {
         let (_, lo, hi) = bounds[0];
         let interval = Interval { lo: lo.map(Nanos::from_nanos), hi: hi.map(Nanos::from_nanos) };
         let tables = reconstruct(spans.clone(), &policy, &Offsets::default());
-        let conflict = |row: &dwindle::tables::RequestRow| {
+        let conflict = |row: &RequestRow| {
             row.blind_spots.contains(BlindSpot::ClockConflict)
         };
         prop_assume!(!tables.requests.iter().any(conflict));
         for offset in points(interval, at) {
             let moved = on_one_clock(&spans, root, offset);
             let there = found(&reconstruct(moved, &policy, &Offsets::default()));
-            for row in tables.findings.iter().filter(|row| row.certainty == Certainty::Certain) {
+            let is_sure = |row: &&FindingRow| {
+                // Which span admits a request whose root sends hangs on the order of its servers.
+                row.certainty == Certainty::Certain && row.code != FindingCode::ReserveConsumed
+            };
+            for row in tables.findings.iter().filter(is_sure) {
                 prop_assert!(
                     there.contains(&(family(row.code), row.span_id)),
                     "{:?} not at {:?} of {:?}", row, offset, interval

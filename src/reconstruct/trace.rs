@@ -32,6 +32,8 @@ pub(super) struct Trace<'a> {
     caller: Vec<Option<usize>>,
     /// By span: whether it, or a span above it, is attached.
     apart: Vec<bool>,
+    /// Whether anything in it waits; in most traces nothing does, which spares a look at each hop.
+    pub has_waits: bool,
 }
 
 impl<'a> Trace<'a> {
@@ -68,8 +70,10 @@ impl<'a> Trace<'a> {
     }
 
     fn tell_roles(&mut self) {
-        let Self { tree, children, is_server, is_call_span, caller, .. } = self;
+        let Self { tree, children, is_server, is_call_span, caller, has_waits, .. } = self;
         let len = tree.forest.spans.len();
+        let waits = |span: &&Span| span.flags.is_wait || span.waited_inside > Nanos::ZERO;
+        *has_waits = tree.forest.spans.iter().any(waits);
         refill(is_server, (0..len).map(|i| stands_for_server(tree, i)));
         let holds_attempts = |i: usize| {
             let span = tree.forest.spans[i];
@@ -201,7 +205,8 @@ impl<'a> Trace<'a> {
     fn waits_by_clock(&self, i: usize) -> impl Iterator<Item = (UnixNanos, Moment)> + '_ {
         let (start, end) = (self.start(i), self.end(i));
         let own = (start, (start + self.span(i).waited_inside, i));
-        let children = self.children.of(i).iter().filter(|&&child| self.span(child).flags.is_wait);
+        let children = if self.has_waits { self.children.of(i) } else { &[] };
+        let children = children.iter().filter(|&&child| self.span(child).flags.is_wait);
         std::iter::once(own)
             .chain(children.map(|&child| (self.start(child), self.wait_end(child))))
             .map(move |(from, to)| (from.max(start), to.min((end, i))))
