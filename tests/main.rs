@@ -8,6 +8,7 @@
 )]
 
 mod cases;
+mod certainty;
 mod check;
 mod cli;
 mod contracts;

@@ -215,8 +215,8 @@ impl Partitions {
         Self { memory, parts, spill: Some(spill), strings: Arc::default() }
     }
 
-    /// Shows all partitions to `look`, some at a time, and hands what it gives to `take`, in their
-    /// order. They stay.
+    /// What `look` sees in all partitions, of which as many as are to be in memory at a time, goes to
+    /// `take` in their order. They stay.
     pub fn look_at_all<T: Send>(
         &mut self,
         look: impl Fn(&Spans) -> T + Sync,
@@ -242,8 +242,9 @@ impl Partitions {
         Ok(())
     }
 
-    /// What `work` makes of the next partitions, of as many as are to be in memory at a time; nothing
-    /// at the end. Some may be empty. Each is worked on as soon as it is back, while caches hold it.
+    /// What `work` makes of the next partitions, sorted, of as many as are to be in memory at a time;
+    /// nothing at the end. Some may be empty. Each is worked on as soon as it is back, while caches
+    /// hold it.
     pub fn next_group<T: Send>(
         &mut self,
         work: impl Fn(Spans) -> T + Sync,
@@ -252,7 +253,6 @@ impl Partitions {
         group.into_par_iter().map(|part| self.load(part).map(&work)).collect()
     }
 
-    /// The next partitions, sorted.
     fn next_parts(&mut self) -> Vec<Part> {
         let mut bytes = 0;
         let at_most = PARTS_A_THREAD * rayon::current_num_threads();
