@@ -14,6 +14,7 @@ mod conventions;
 mod extract;
 mod fleet;
 mod getting_traces;
+mod graveyard;
 mod ingest;
 mod layers;
 mod matrix;
