@@ -102,7 +102,9 @@ proptest! {
         let (one, other) = numbered.split_at(cut.min(numbered.len()));
         let found = |parts: [&[(usize, Small)]; 2]| {
             let mut graveyard = Graveyard::default();
-            parts.iter().for_each(|part| graveyard.add(&tables(part)));
+            for part in parts {
+                graveyard.add(&tables(part));
+            }
             let rows = graveyard.findings().findings;
             let told = |row: &dwindle::tables::FindingRow| {
                 (row.trace_id.0, row.excess_ns.as_nanos(), row.certainty)
