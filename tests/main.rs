@@ -17,6 +17,7 @@ mod extract;
 mod findings;
 mod fleet;
 mod getting_traces;
+mod graveyard;
 mod ingest;
 mod layers;
 mod matrix;

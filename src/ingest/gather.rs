@@ -231,7 +231,7 @@ impl Partitions {
             let seen = group.into_par_iter().map(|part| {
                 let on_disk = part.on_disk();
                 let spans = self.load(part)?;
-                Ok((look(&spans), on_disk.unwrap_or_else(|| Part::Whole(spans))))
+                Ok((look(&spans), on_disk.unwrap_or(Part::Whole(spans))))
             });
             for (seen, part) in seen.collect::<Result<Vec<_>, IngestError>>()? {
                 take(seen);
