@@ -1,7 +1,7 @@
 //! A verdict as a report that people read.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::model::{Block, Cell, Column, Report, Row, Section, Table};
 use super::super::{findings, overview, text, words as all_words};
@@ -180,9 +180,25 @@ fn untold(class: &ClassVerdict<'_>) -> Vec<String> {
     limits.chain(Need::ALL.iter().filter_map(lacking)).collect()
 }
 
-fn passing(class: &ClassVerdict<'_>) -> Option<String> {
+/// Cases in which nothing was found, and those in which what was found does not fail.
+fn passing(class: &ClassVerdict<'_>) -> Vec<String> {
     let passing = class.checks.iter().filter(|check| check.outcome == Outcome::Pass);
-    let cases = passing.filter(|check| matches!(check.kind, Kind::Case(_)));
-    let titles: Vec<String> = cases.map(|check| words::title(&check.kind)).collect();
-    (!titles.is_empty()).then(|| format!("pass: {}", titles.join(", ")))
+    let (mut clean, mut lenient) = (Vec::new(), Vec::new());
+    for check in passing {
+        match &check.basis {
+            Basis::Findings { found, .. } if found.is_empty() => {
+                clean.push(words::title(&check.kind));
+            }
+            Basis::Findings { found, .. } => {
+                let standings: BTreeSet<&str> =
+                    found.iter().map(|finding| finding.standing.name()).collect();
+                let standings: Vec<&str> = standings.into_iter().collect();
+                lenient.push(format!("{} ({})", words::title(&check.kind), standings.join(", ")));
+            }
+            _ => {}
+        }
+    }
+    let told = [("pass", clean), ("pass but for findings that do not fail", lenient)];
+    let told = told.into_iter().filter(|(_, cases)| !cases.is_empty());
+    told.map(|(what, cases)| format!("{what}: {}", cases.join(", "))).collect()
 }
