@@ -9,7 +9,7 @@ const LEVELS: &[&[&str]] = &[
     &["budget", "config_error", "names", "stats", "units"],
     &["span"],
     &["contract", "conventions", "otlp", "tables"],
-    &["distributions", "ingest", "reconstruct", "survey"],
+    &["distributions", "ingest", "reconstruct", "rules", "survey"],
     &["extract", "report"],
     &["cli"],
 ];

@@ -193,7 +193,7 @@ impl Rules {
             let name = format!("--deadline {}", place + 1);
             Contract::deadline_only(name, flag.operation.clone(), flag.deadline)
         }));
-        Ok(Policy { contracts, tolerance: self.tolerance })
+        Ok(Policy { contracts, tolerance: self.tolerance, ..Policy::default() })
     }
 }
 

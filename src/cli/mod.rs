@@ -3,6 +3,7 @@
 
 mod analyze;
 mod exit;
+mod explain;
 mod extract;
 mod input;
 mod inspect;
@@ -11,6 +12,7 @@ mod memory;
 mod output;
 mod progress;
 mod report;
+mod rules;
 mod run;
 mod schema;
 
@@ -42,6 +44,8 @@ enum Verb {
     Report(report::Args),
     Analyze(analyze::Args),
     Inspect(inspect::Args),
+    Explain(explain::Args),
+    Rules(rules::Args),
     Extract(extract::Args),
     Schema(schema::Args),
 }
@@ -52,6 +56,8 @@ pub fn main() -> ExitCode {
         Verb::Report(args) => report::run(&args),
         Verb::Analyze(args) => analyze::run(&args),
         Verb::Inspect(args) => inspect::run(&args),
+        Verb::Explain(args) => explain::run(&args),
+        Verb::Rules(args) => rules::run(&args),
         Verb::Extract(args) => extract::run(&args),
         Verb::Schema(args) => schema::run(&args),
     };

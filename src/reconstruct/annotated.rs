@@ -8,7 +8,7 @@ use super::late::Work;
 use super::own_time::OwnTime;
 use super::path::Path;
 use super::trace::Trace;
-use crate::span::{Interner, Span};
+use crate::span::{Interner, Span, TraceId};
 use crate::tables::{BlindSpot, BlindSpots};
 use crate::units::UnixNanos;
 
@@ -46,6 +46,11 @@ impl<'a> Annotated<'a> {
         work.fill(trace, own_time, strings);
         path.fill(trace, own_time, strings);
         *retry_layered = layers(trace, calls);
+    }
+
+    /// The trace's id.
+    pub(super) fn trace_id(&self) -> TraceId {
+        self.trace.span(self.trace.tree.root).trace_id
     }
 
     /// What the trace cannot tell; `no_deadline` is for each request on its own.

@@ -57,12 +57,12 @@ pub(super) struct Work {
 impl Work {
     /// Two passes: down for the instants that count, up for the sums.
     pub(super) fn fill(&mut self, trace: &Trace<'_>, own_time: &OwnTime, strings: &Interner) {
-        let Self { below, long_lived, detached, left_above } = self;
-        reset(below, trace.len(), Amounts::default());
-        reset(long_lived, trace.len(), false);
-        reset(detached, trace.len(), false);
-        reset(left_above, trace.len(), None);
+        reset(&mut self.below, trace.len(), Amounts::default());
+        reset(&mut self.long_lived, trace.len(), false);
+        reset(&mut self.detached, trace.len(), false);
+        reset(&mut self.left_above, trace.len(), None);
         for &i in &trace.tree.top_down {
+            let Self { long_lived, detached, left_above, .. } = &mut *self;
             let request = trace.request(i);
             let span = trace.span(i);
             let mut names = [Some(span.operation), span.route_operation].into_iter().flatten();
@@ -74,16 +74,26 @@ impl Work {
                 let parent_left = trace.left(parent).then(|| trace.end(parent));
                 left_above[i] = budget::earlier(left_above[parent], parent_left);
             }
-            let late_from = request.deadline.filter(|_| !long_lived[i]);
-            let residual_from = left_above[i].filter(|_| !long_lived[i] && !detached[i]);
-            below[i] = own(trace, own_time, i, late_from, residual_from);
+            let (late_from, residual_from) = self.wasted_from(trace, i);
+            self.below[i] = own(trace, own_time, i, late_from, residual_from);
         }
         for &i in trace.tree.top_down.iter().rev() {
             if let Some(parent) = trace.link(i) {
-                let amounts = below[i];
-                below[parent].add(amounts);
+                let amounts = self.below[i];
+                self.below[parent].add(amounts);
             }
         }
+    }
+
+    /// From when on what span `i` does is late, and from when on it is residual.
+    pub(super) fn wasted_from(
+        &self,
+        trace: &Trace<'_>,
+        i: usize,
+    ) -> (Option<UnixNanos>, Option<UnixNanos>) {
+        let ends = !self.long_lived[i];
+        let residual_from = self.left_above[i].filter(|_| ends && !self.detached[i]);
+        (trace.request(i).deadline.filter(|_| ends), residual_from)
     }
 }
 
@@ -128,7 +138,7 @@ fn after((from, to): Stretch, instant: Option<UnixNanos>) -> Nanos {
 }
 
 /// Calls `tell` with the stretches of span `i` that its real children do not cover, by time.
-fn for_each_gap(trace: &Trace<'_>, i: usize, mut tell: impl FnMut(Stretch)) {
+pub(super) fn for_each_gap(trace: &Trace<'_>, i: usize, mut tell: impl FnMut(Stretch)) {
     let mut at = trace.start(i);
     let end = trace.end(i);
     for &child in trace.children.of(i) {

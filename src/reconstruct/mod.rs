@@ -12,6 +12,7 @@ mod late;
 mod max_tree;
 mod memory;
 mod numbers;
+mod outline;
 mod own_time;
 mod path;
 mod request;
@@ -21,6 +22,7 @@ mod tree;
 
 use annotated::Annotated;
 use memory::refill;
+pub use outline::TraceChoice;
 use rows::Rows;
 
 use crate::budget;
@@ -36,11 +38,13 @@ pub struct Policy {
     pub contracts: Vec<Contract>,
     /// The floor of [`budget::tolerance`].
     pub tolerance: Nanos,
+    /// The trace that is told span by span as well.
+    pub outlined: Option<TraceChoice>,
 }
 
 impl Default for Policy {
     fn default() -> Self {
-        Self { contracts: Vec::new(), tolerance: budget::TOLERANCE_FLOOR }
+        Self { contracts: Vec::new(), tolerance: budget::TOLERANCE_FLOOR, outlined: None }
     }
 }
 
@@ -62,6 +66,9 @@ pub fn reconstruct(spans: Spans, policy: &Policy) -> Tables {
         });
         annotated.fill(&spans, strings, policy);
         told.append(&annotated);
+        if policy.outlined.is_some_and(|choice| choice.matches(annotated.trace_id())) {
+            outline::append(&annotated, &mut told.tables.outline);
+        }
     }
     told.tables
 }

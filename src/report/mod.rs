@@ -4,6 +4,7 @@
 mod attempts;
 mod class;
 mod csv;
+mod explain;
 mod hops;
 mod input;
 mod inspection;
@@ -13,8 +14,10 @@ pub mod model;
 mod overview;
 mod percentiles;
 mod problems;
+mod rules;
 mod terminal;
 mod text;
+mod waterfall;
 mod words;
 
 use crate::distributions::Summary;
@@ -22,8 +25,10 @@ use crate::names::names;
 use crate::span::Interner;
 use crate::tables::{ProblemRow, Severity};
 use crate::units::UnixNanos;
+pub use explain::{explanation, explanation_json};
 pub use inspection::{inspection, missing};
 pub use model::Report;
+pub use rules::{rule_page, rules_list};
 
 /// Version of the JSON and CSV forms. It changes when a name or a meaning does.
 pub const SCHEMA_VERSION: u32 = 1;

@@ -8,6 +8,7 @@ pub mod folder;
 pub mod foreign;
 pub mod format;
 mod gathered;
+mod outline;
 mod pages;
 mod parquet_file;
 mod rows;
@@ -17,6 +18,7 @@ mod thrift;
 
 pub use cell::Cell;
 pub use gathered::Gathered;
+pub use outline::{OutlineSpan, OwnStretch};
 pub use rows::{
     AttemptKind, AttemptRow, Blame, BlindSpot, BlindSpots, Category, Certainty, DeadlineSource,
     Evidence, FindingCode, FindingRow, Funding, HopRow, ProblemRow, RequestRow, SegmentRow,
@@ -24,7 +26,7 @@ pub use rows::{
 };
 pub use schema::{BadSide, Column, ReadError, Row, SCHEMA_VERSION, TABLES, Table};
 
-use crate::span::Interner;
+use crate::span::{Interner, TraceId};
 
 /// The rows that one partition of whole traces gives, with the strings they share.
 #[derive(Debug, Default)]
@@ -41,4 +43,18 @@ pub struct Tables {
     pub segments: Vec<SegmentRow>,
     /// What is wrong.
     pub findings: Vec<FindingRow>,
+    /// The spans of a trace that is to be explained; of others there are none.
+    pub outline: Vec<OutlineSpan>,
+}
+
+impl Tables {
+    /// Keeps the rows of some traces.
+    pub fn retain(&mut self, is_wanted: impl Fn(TraceId) -> bool) {
+        self.requests.retain(|row| is_wanted(row.trace_id));
+        self.hops.retain(|row| is_wanted(row.trace_id));
+        self.attempts.retain(|row| is_wanted(row.trace_id));
+        self.segments.retain(|row| is_wanted(row.trace_id));
+        self.findings.retain(|row| is_wanted(row.trace_id));
+        self.outline.retain(|span| is_wanted(span.trace_id));
+    }
 }

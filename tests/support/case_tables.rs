@@ -36,6 +36,7 @@ pub fn load(name: &str) -> Tables {
         attempts: rows(&document, &mut strings),
         segments: rows(&document, &mut strings),
         findings: rows(&document, &mut strings),
+        outline: Vec::new(),
         strings,
     };
     for request in &mut tables.requests {

@@ -1,0 +1,268 @@
+//! The rows of a waterfall: what is said of each hop, and what its bar shows.
+
+use super::fold::{self, Shown, What};
+use super::request::Request;
+use super::tree::{Node, Tree};
+use crate::report::text::{self, millis};
+use crate::report::waterfall::{Bar, Mark, Stroke, Waterfall};
+use crate::report::words;
+use crate::span::Outcome;
+use crate::tables::{
+    AttemptKind, AttemptRow, Category, FindingRow, Funding, HopRow, OutlineSpan, OwnStretch,
+    Verdict,
+};
+use crate::units::Nanos;
+
+/// The waterfall of a request.
+pub(super) fn waterfall(request: &Request<'_>, tree: &Tree<'_>, all: bool) -> Waterfall {
+    let rows = fold::shown(tree, all);
+    let rows = rows.iter().map(|row| bar(request, tree, row)).collect();
+    Waterfall { rows, deadline: request.row.budget_at_origin_ns }
+}
+
+fn bar(request: &Request<'_>, tree: &Tree<'_>, shown: &Shown) -> Bar {
+    let nodes = |numbers: &[usize]| numbers.iter().map(|&at| &tree.nodes[at]).collect::<Vec<_>>();
+    let bar = match &shown.what {
+        What::One { node, is_far } => one(request, &tree.nodes[*node], *is_far),
+        What::Alike { nodes: numbers, holding } => alike(request, &nodes(numbers), *holding),
+        What::LeftOut { nodes, flagged } => left_out(*nodes, *flagged),
+    };
+    Bar { level: shown.level, ..bar }
+}
+
+fn one(request: &Request<'_>, node: &Node<'_>, is_far: bool) -> Bar {
+    let far = if is_far { "⋮ " } else { "" };
+    let entered = node.hop.and_then(|hop| hop.elapsed_at_send_ns.or(hop.elapsed_at_receive_ns));
+    Bar {
+        at: Some(entered.unwrap_or(node.first.start)),
+        left: node.hop.and_then(left),
+        given: node.hop.and_then(|hop| hop.granted_ns),
+        label: format!("{far}{}", name(request, node)),
+        strokes: strokes(node),
+        details: details(request, node),
+        findings: node.findings.iter().copied().map(found).collect(),
+        ..Bar::default()
+    }
+}
+
+/// What the caller had left when it sent, else when the server received.
+fn left(hop: &HopRow) -> Option<Nanos> {
+    hop.remaining_at_send_ns.or(hop.remaining_at_receive_ns)
+}
+
+/// A hop by its callee; a span that is none by its name alone, since it is its caller's.
+pub(super) fn name(request: &Request<'_>, node: &Node<'_>) -> String {
+    match node.hop {
+        Some(hop) => hop_name(request, hop),
+        None => words::named(Some(request.text(node.first.operation))).to_owned(),
+    }
+}
+
+/// The callee and what was asked of it.
+pub(super) fn hop_name(request: &Request<'_>, hop: &HopRow) -> String {
+    let callee = hop.callee_service.map(|name| request.text(name));
+    format!("{} · {}", words::named(callee), words::named(Some(request.text(hop.operation))))
+}
+
+fn alike(request: &Request<'_>, nodes: &[&Node<'_>], holding: usize) -> Bar {
+    let hops = || nodes.iter().filter_map(|node| node.hop);
+    let total: Nanos = nodes.iter().map(|node| node.duration()).sum();
+    let longest = nodes.iter().map(|node| node.duration()).max().unwrap_or_default();
+    let queued: Nanos = hops().map(|hop| hop.queue_ns).sum();
+    let mut details =
+        vec![format!("together {}", time(total)), format!("the longest {}", time(longest))];
+    if queued > Nanos::ZERO {
+        details.push(format!("queued {}", time(queued)));
+    }
+    let below = holding.saturating_sub(nodes.len());
+    if below > 0 {
+        details.push(format!("{} below them", text::counted(below as u64, "span or hop")));
+    }
+    let first = nodes.first();
+    Bar {
+        at: first.map(|node| node.first.start),
+        left: hops().filter_map(left).min(),
+        given: hops().filter_map(|hop| hop.granted_ns).max(),
+        label: format!(
+            "{} × {}",
+            text::count(nodes.len() as u64),
+            first.map(|node| name(request, node)).unwrap_or_default()
+        ),
+        strokes: nodes.iter().flat_map(|node| strokes(node)).collect(),
+        details,
+        ..Bar::default()
+    }
+}
+
+fn left_out(nodes: usize, flagged: usize) -> Bar {
+    let more = text::counted(nodes as u64, "span");
+    let flagged = match flagged {
+        0 => String::new(),
+        flagged => format!(", {} with findings", text::count(flagged as u64)),
+    };
+    Bar { label: format!("… {more} more{flagged}"), ..Bar::default() }
+}
+
+/// What the spans of a node did when.
+fn strokes(node: &Node<'_>) -> Vec<Stroke> {
+    let mut strokes = Vec::new();
+    for (index, span) in node.spans().enumerate() {
+        // What the callee does is drawn in place of its caller's waiting.
+        let callee = node.second.filter(|_| index == 0).map(|second| (second.start, second.end));
+        let mut at = span.start;
+        for own in &span.own {
+            waiting(&mut strokes, (at, own.from), callee);
+            own_time(&mut strokes, span, own);
+            at = at.max(own.to);
+        }
+        waiting(&mut strokes, (at, span.end), callee);
+        if span.start == span.end {
+            strokes.push(Stroke { from: span.start, to: span.end, mark: Mark::Waiting });
+        }
+    }
+    strokes
+}
+
+/// A stretch of waiting, but for the part that is drawn otherwise.
+fn waiting(strokes: &mut Vec<Stroke>, of: (Nanos, Nanos), but: Option<(Nanos, Nanos)>) {
+    let (begin, end) = but.unwrap_or((of.1, of.1));
+    for (from, to) in [(of.0, of.1.min(begin)), (of.0.max(end), of.1)] {
+        if from < to {
+            strokes.push(Stroke { from, to, mark: Mark::Waiting });
+        }
+    }
+}
+
+/// A stretch of own time, cut where it becomes late or residual.
+fn own_time(strokes: &mut Vec<Stroke>, span: &OutlineSpan, own: &OwnStretch) {
+    let mark = match own.category {
+        Category::Queue => Mark::Queue,
+        Category::Backoff => Mark::Backoff,
+        Category::Network => Mark::Waiting,
+        Category::Downstream if span.counts(own) => Mark::OpenCall,
+        Category::Local if span.counts(own) => Mark::Work,
+        Category::Downstream | Category::Local => Mark::Waiting,
+    };
+    let after = |from: Option<Nanos>| {
+        let from = from.filter(|_| span.counts(own));
+        from.unwrap_or(own.to).clamp(own.from, own.to)
+    };
+    let (late, residual) = (after(span.late_from), after(span.residual_from));
+    let parts = [
+        (own.from, late.min(residual), mark),
+        (late, residual, Mark::Late),
+        (residual, own.to, Mark::Residual),
+    ];
+    let parts = parts.into_iter().filter(|(from, to, _)| from < to);
+    strokes.extend(parts.map(|(from, to, mark)| Stroke { from, to, mark }));
+}
+
+fn details(request: &Request<'_>, node: &Node<'_>) -> Vec<String> {
+    let mut details = node.hop.map_or_else(Vec::new, |hop| of_hop(request, hop));
+    details.extend(node.attempt.and_then(of_attempt));
+    if node.first.outcome != Outcome::Ok {
+        details.push(format!("ended {}", node.first.outcome.name().replace('_', " ")));
+    }
+    if let Some(second) = node.second.filter(|second| second.outcome != node.first.outcome) {
+        details.push(format!("its server ended {}", second.outcome.name().replace('_', " ")));
+    }
+    if node.first.is_attached {
+        details.push("its parent was not traced".to_owned());
+    }
+    details.extend(node.hop.and_then(wasted));
+    details
+}
+
+fn of_hop(request: &Request<'_>, hop: &HopRow) -> Vec<String> {
+    let verdict = hop.verdict.name().replace('_', " ");
+    let mut details = vec![match hop.grant_key.zip(hop.grant_kind) {
+        Some((key, kind)) => {
+            format!("{verdict}: given by {} ({})", request.text(key), kind.name())
+        }
+        None if hop.verdict == Verdict::Origin => "origin: no grant seen".to_owned(),
+        None => format!("{verdict}, no grant seen"),
+    }];
+    let left = |left: Option<Nanos>| {
+        left.map_or_else(String::new, |left| format!(" with {} left", time(left)))
+    };
+    if let Some(received) = hop.elapsed_at_receive_ns.filter(|_| hop.client_span_id.is_some()) {
+        details.push(format!(
+            "received at {}{}",
+            time(received),
+            left(hop.remaining_at_receive_ns)
+        ));
+    }
+    if hop.queue_ns > Nanos::ZERO {
+        let by = hop.queue_key.map_or_else(String::new, |key| format!(" by {}", request.text(key)));
+        details.push(format!("queued {}{by}", time(hop.queue_ns)));
+    }
+    if hop.remaining_at_start_ns != hop.remaining_at_receive_ns {
+        details.push(format!("begun{}", left(hop.remaining_at_start_ns)));
+    }
+    details
+}
+
+/// A try, unless it was the only one and nothing is known of its funding.
+fn of_attempt(attempt: &AttemptRow) -> Option<String> {
+    let is_only = attempt.attempts == 1 && attempt.kind == AttemptKind::Initial;
+    if is_only && attempt.funding == Funding::Unknown {
+        return None;
+    }
+    let backoff =
+        attempt.backoff_ns.map_or_else(String::new, |backoff| format!(" after {}", time(backoff)));
+    Some(format!(
+        "try {} of {} ({}{backoff}): {}",
+        attempt.ordinal,
+        attempt.attempts,
+        attempt.kind.name(),
+        funding(attempt)
+    ))
+}
+
+/// Whether enough was left for a try, and how much it needs.
+pub(super) fn funding(attempt: &AttemptRow) -> String {
+    let needs = attempt.allowance_ns.map(|needed| format!("needs {}", time(needed)));
+    let has = attempt.available_at_start_ns.map(|left| format!("{} to spend", time(left)));
+    let why: Vec<String> = needs.into_iter().chain(has).collect();
+    match (attempt.funding, why.is_empty()) {
+        (Funding::Unknown, _) | (_, true) => format!("funding {}", attempt.funding.name()),
+        (funding, false) => format!("{}, {}", funding.name(), why.join(", ")),
+    }
+}
+
+/// Late and residual work of a hop, with all below it.
+fn wasted(hop: &HopRow) -> Option<String> {
+    let parts = [
+        ("late work", hop.late_work_ns),
+        ("late open calls", hop.late_wait_ns),
+        ("residual work", Some(hop.residual_work_ns)),
+        ("residual open calls", Some(hop.residual_wait_ns)),
+    ];
+    let parts = parts.into_iter().filter_map(|(what, length)| Some((what, length?)));
+    let parts: Vec<String> = parts
+        .filter(|(_, length)| *length > Nanos::ZERO)
+        .map(|(what, length)| format!("{what} {}", time(length)))
+        .collect();
+    (!parts.is_empty()).then(|| format!("with all below it {}", parts.join(", ")))
+}
+
+/// What is wrong, by how much, and how sure that is.
+fn found(finding: &FindingRow) -> String {
+    let by = match finding.excess_ns {
+        Nanos::ZERO => String::new(),
+        excess => format!(" by {}", time(excess)),
+    };
+    let wasted = finding.wasted_ns.filter(|wasted| *wasted > Nanos::ZERO);
+    let wasted = wasted.map(|wasted| format!("wasted {}", time(wasted)));
+    let evidence = finding.evidence.map(|evidence| evidence.name().to_owned());
+    let certainty = finding.certainty.map(|certainty| certainty.name().to_owned());
+    let code = finding.code;
+    let what = format!("{}{by}: {}", code.name(), words::finding(code));
+    let parts = std::iter::once(what).chain(wasted).chain(evidence).chain(certainty);
+    parts.collect::<Vec<_>>().join(" · ")
+}
+
+/// In milliseconds, without the unit.
+pub(super) fn time(length: Nanos) -> String {
+    millis(i128::from(length.as_nanos()))
+}
