@@ -10,6 +10,7 @@
 mod cases;
 mod cli;
 mod conventions;
+mod explain;
 mod extract;
 mod getting_traces;
 mod ingest;
@@ -17,6 +18,7 @@ mod layers;
 mod properties;
 mod readme;
 mod report;
+mod rules;
 mod scale;
 mod shop;
 mod stats;

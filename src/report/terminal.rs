@@ -73,7 +73,7 @@ impl Page {
         };
         let mut wants_air = false;
         for block in &section.blocks {
-            if is_grid(block) || wants_air {
+            if is_grid(block) || wants_air || matches!(block, Block::Heading(_)) {
                 out.push('\n');
             }
             wants_air = is_grid(block) || matches!(block, Block::List(_));

@@ -1,7 +1,7 @@
 //! A call tree over time, drawn with characters: a line for each span with a bar of what it did
 //! when, and below it what is to be said of it. Every cell tells by its character what it is.
 
-use super::text::{ABSENT, millis, shorten, visible, width, wrap};
+use super::text::{millis, shorten, visible, width, wrap};
 use crate::units::Nanos;
 
 /// What is drawn.
@@ -79,7 +79,7 @@ impl Mark {
     const fn sign(self) -> char {
         match self {
             Self::Waiting => '─',
-            Self::Backoff => '·',
+            Self::Backoff => '~',
             Self::Queue => '░',
             Self::OpenCall => '═',
             Self::Work => '█',
@@ -134,7 +134,7 @@ impl Waterfall {
             frame.row(row, &mut lines);
         }
         lines.push(Vec::new());
-        let legend = format!("{}. {}", self.legend().join(" · "), HEADS);
+        let legend = format!("{}. {}", self.legend().join(", "), HEADS);
         lines.extend(wrap(&legend, room).into_iter().map(|line| vec![(Tone::Faint, line)]));
         lines
     }
@@ -155,7 +155,7 @@ impl Waterfall {
 
 /// What the numbers mean.
 const HEADS: &str = "at: since the origin, when it was sent (else received, begun); left: what \
-     its caller had left then; given: what it was told it has";
+     its caller had left then; given: what it was told it has (empty: undeclared, no grant seen)";
 
 /// The columns of a drawing.
 struct Frame {
@@ -176,7 +176,7 @@ impl Frame {
         let wanted = of.rows.iter().map(longest).max().unwrap_or(0);
         let rest = room.saturating_sub(before + GAP);
         // Names get what they need, but not more than their share, and bars what is left.
-        let names = wanted.min((rest * 9 / 20).max(rest.saturating_sub(60)));
+        let names = wanted.min((rest / 2).max(rest.saturating_sub(60)));
         let names = names.min(rest.saturating_sub(LEAST_BAR)).max(1);
         let cells = rest.saturating_sub(names).max(1);
         Self { axis: Axis::of(of, cells), numbers, names, room }

@@ -8,6 +8,7 @@ use super::request::Request;
 use super::tree::{Node, Tree};
 use crate::report::text::{count, counted, percent};
 use crate::report::words;
+use crate::span::Sym;
 use crate::tables::{AttemptRow, Category, DeadlineSource, HopRow, SegmentRow, Verdict};
 use crate::units::Nanos;
 
@@ -188,13 +189,16 @@ fn passed_on(request: &Request<'_>) -> Option<String> {
         .into_iter()
         .map(|(verdict, times)| format!("{} {}", count(times), verdict.name().replace('_', " ")))
         .collect();
-    let of_told = match verdicts.as_slice() {
-        [] => String::new(),
-        verdicts => format!(": {}", verdicts.join(", ")),
-    };
     let hops = counted(below.len() as u64, "hop");
-    (!below.is_empty())
-        .then(|| format!("Of {hops} below it {} say what they were given{of_told}.", count(told)))
+    match verdicts.as_slice() {
+        _ if below.is_empty() => None,
+        [] => Some(format!("None of the {hops} below it carries a grant.")),
+        verdicts => Some(format!(
+            "{} of {hops} below it carry a grant: {}.",
+            count(told),
+            verdicts.join(", ")
+        )),
+    }
 }
 
 fn stages(request: &Request<'_>) -> Vec<String> {
@@ -276,26 +280,24 @@ fn tried_again(request: &Request<'_>) -> Vec<String> {
         points.push("Two layers, one below the other: their tries multiply.".to_owned());
     }
     for attempts in calls.values().take(MOST) {
-        points.extend(attempts.first().map(|first| call(request, first)));
-        points.extend(attempts.iter().map(|attempt| one_try(attempt)));
+        points.extend(attempts.first().map(|first| call(request, first, attempts)));
     }
     points.extend(more(calls.len(), "call"));
     points
 }
 
-fn call(request: &Request<'_>, first: &AttemptRow) -> String {
-    let name = |name| words::named(request_text(request, name)).to_owned();
+fn call(request: &Request<'_>, first: &AttemptRow, attempts: &[&AttemptRow]) -> String {
+    let name = |name: Option<Sym>| words::named(name.map(|name| request.text(name)));
+    let tries: Vec<String> = attempts.iter().take(MOST).map(|attempt| one_try(attempt)).collect();
+    let more = if attempts.len() > tries.len() { "; …" } else { "" };
     format!(
-        "{} called {} · {} {} times:",
+        "{} called {} · {} {} times: {}{more}",
         name(first.caller_service),
         name(first.callee_service),
         words::named(Some(request.text(first.operation))),
-        first.attempts
+        first.attempts,
+        tries.join("; ")
     )
-}
-
-fn request_text<'t>(request: &Request<'t>, name: Option<crate::span::Sym>) -> Option<&'t str> {
-    name.map(|name| request.text(name))
 }
 
 fn one_try(attempt: &AttemptRow) -> String {
@@ -304,9 +306,9 @@ fn one_try(attempt: &AttemptRow) -> String {
         .map_or_else(String::new, |left| format!(" with {} ms left", time(left)));
     let backoff = attempt
         .backoff_ns
-        .map_or_else(String::new, |backoff| format!(", {} ms after the one before", time(backoff)));
+        .map_or_else(String::new, |backoff| format!(" after {} ms", time(backoff)));
     format!(
-        "try {} ({}) at {} ms{backoff}{left}, {}; {} after {} ms",
+        "try {} ({}{backoff}) at {} ms{left} ({}), {} after {} ms",
         attempt.ordinal,
         attempt.kind.name(),
         time(attempt.elapsed_at_start_ns),
@@ -340,16 +342,7 @@ fn went_on(request: &Request<'_>, tree: &Tree<'_>) -> Vec<String> {
         ),
     });
     let wasted = wasted_by_hop(tree);
-    points.extend(wasted.iter().take(MOST).map(|(hop, own)| {
-        format!(
-            "{}: late work {} ms, residual work {} ms, open calls late {} ms, residual {} ms",
-            hop_name(request, hop),
-            time(own.late_work),
-            time(own.residual_work),
-            time(own.late_wait),
-            time(own.residual_wait)
-        )
-    }));
+    points.extend(wasted.iter().take(MOST).map(|(hop, own)| own.told(&hop_name(request, hop))));
     points.extend(more(wasted.len(), "hop"));
     points
 }
@@ -382,9 +375,26 @@ impl Wasted {
         }
     }
 
+    /// The lengths by name.
+    const fn lengths(&self) -> [(&'static str, Nanos); 4] {
+        [
+            ("late work", self.late_work),
+            ("late open calls", self.late_wait),
+            ("residual work", self.residual_work),
+            ("residual open calls", self.residual_wait),
+        ]
+    }
+
     fn most(&self) -> Nanos {
-        let lengths = [self.late_work, self.late_wait, self.residual_work, self.residual_wait];
-        lengths.into_iter().max().unwrap_or_default()
+        self.lengths().map(|(_, length)| length).into_iter().max().unwrap_or_default()
+    }
+
+    /// What there was of it.
+    fn told(&self, hop: &str) -> String {
+        let lengths = self.lengths().into_iter().filter(|(_, length)| *length > Nanos::ZERO);
+        let parts: Vec<String> =
+            lengths.map(|(what, length)| format!("{what} {} ms", time(length))).collect();
+        format!("{hop}: {}", parts.join(", "))
     }
 }
 

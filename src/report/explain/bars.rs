@@ -6,7 +6,7 @@ use super::tree::{Node, Tree};
 use crate::report::text::{self, millis};
 use crate::report::waterfall::{Bar, Mark, Stroke, Waterfall};
 use crate::report::words;
-use crate::span::Outcome;
+use crate::span::{Outcome, Sym};
 use crate::tables::{
     AttemptKind, AttemptRow, Category, FindingRow, Funding, HopRow, OutlineSpan, OwnStretch,
     Verdict,
@@ -169,19 +169,24 @@ fn details(request: &Request<'_>, node: &Node<'_>) -> Vec<String> {
     if node.first.is_attached {
         details.push("its parent was not traced".to_owned());
     }
-    details.extend(node.hop.and_then(wasted));
     details
 }
 
 fn of_hop(request: &Request<'_>, hop: &HopRow) -> Vec<String> {
     let verdict = hop.verdict.name().replace('_', " ");
-    let mut details = vec![match hop.grant_key.zip(hop.grant_kind) {
+    let mut details = Vec::new();
+    match hop.grant_key.zip(hop.grant_kind) {
         Some((key, kind)) => {
-            format!("{verdict}: given by {} ({})", request.text(key), kind.name())
+            details.push(format!(
+                "{verdict}: given by {} ({})",
+                key_name(request, key),
+                kind.name()
+            ));
         }
-        None if hop.verdict == Verdict::Origin => "origin: no grant seen".to_owned(),
-        None => format!("{verdict}, no grant seen"),
-    }];
+        // What was given stands empty in the row, which says as much.
+        None if matches!(hop.verdict, Verdict::Undeclared | Verdict::Origin) => {}
+        None => details.push(verdict),
+    }
     let left = |left: Option<Nanos>| {
         left.map_or_else(String::new, |left| format!(" with {} left", time(left)))
     };
@@ -193,13 +198,21 @@ fn of_hop(request: &Request<'_>, hop: &HopRow) -> Vec<String> {
         ));
     }
     if hop.queue_ns > Nanos::ZERO {
-        let by = hop.queue_key.map_or_else(String::new, |key| format!(" by {}", request.text(key)));
+        let by =
+            hop.queue_key.map_or_else(String::new, |key| format!(" by {}", key_name(request, key)));
         details.push(format!("queued {}{by}", time(hop.queue_ns)));
     }
     if hop.remaining_at_start_ns != hop.remaining_at_receive_ns {
         details.push(format!("begun{}", left(hop.remaining_at_start_ns)));
     }
     details
+}
+
+/// An attribute by what is of its own: headers stand under long prefixes.
+fn key_name<'t>(request: &Request<'t>, key: Sym) -> &'t str {
+    let key = request.text(key);
+    let prefixes = ["http.request.header.", "rpc.grpc.request.metadata."];
+    prefixes.iter().find_map(|prefix| key.strip_prefix(prefix)).unwrap_or(key)
 }
 
 /// A try, unless it was the only one and nothing is known of its funding.
@@ -228,22 +241,6 @@ pub(super) fn funding(attempt: &AttemptRow) -> String {
         (Funding::Unknown, _) | (_, true) => format!("funding {}", attempt.funding.name()),
         (funding, false) => format!("{}, {}", funding.name(), why.join(", ")),
     }
-}
-
-/// Late and residual work of a hop, with all below it.
-fn wasted(hop: &HopRow) -> Option<String> {
-    let parts = [
-        ("late work", hop.late_work_ns),
-        ("late open calls", hop.late_wait_ns),
-        ("residual work", Some(hop.residual_work_ns)),
-        ("residual open calls", Some(hop.residual_wait_ns)),
-    ];
-    let parts = parts.into_iter().filter_map(|(what, length)| Some((what, length?)));
-    let parts: Vec<String> = parts
-        .filter(|(_, length)| *length > Nanos::ZERO)
-        .map(|(what, length)| format!("{what} {}", time(length)))
-        .collect();
-    (!parts.is_empty()).then(|| format!("with all below it {}", parts.join(", ")))
 }
 
 /// What is wrong, by how much, and how sure that is.
