@@ -293,7 +293,7 @@ fn siblings_that_are_alike_and_unremarkable_are_told_together() {
         text.as_bytes(),
     );
     assert!(!all.out.contains("20 × "));
-    assert!(rows(&all.out, "· read") >= 20, "{}", all.out);
+    assert!(rows(&all.out, "→ read") >= 20, "{}", all.out);
 }
 
 #[test]

@@ -24,7 +24,7 @@ pub struct Bar {
     pub given: Option<Nanos>,
     /// How deep it stands.
     pub level: usize,
-    /// What it is.
+    /// What it is; empty for a row that only says something.
     pub label: String,
     /// What it did when.
     pub strokes: Vec<Stroke>,
@@ -134,8 +134,9 @@ impl Waterfall {
             frame.row(row, &mut lines);
         }
         lines.push(Vec::new());
-        let legend = format!("{}. {}", self.legend().join(", "), HEADS);
-        lines.extend(wrap(&legend, room).into_iter().map(|line| vec![(Tone::Faint, line)]));
+        for legend in [self.legend().join(", "), HEADS.to_owned()] {
+            lines.extend(wrap(&legend, room).into_iter().map(|line| vec![(Tone::Faint, line)]));
+        }
         lines
     }
 
@@ -211,7 +212,9 @@ impl Frame {
             (Tone::Plain, format!("{:pad$}  ", "")),
         ];
         line.extend(self.axis.bar(&row.strokes));
-        lines.push(line);
+        if !row.label.is_empty() {
+            lines.push(line);
+        }
         let begin = (self.name_column() + indent + STEP).min(self.room / 2);
         let mut tell = |text: &str, lead: &str, tone: Tone| {
             let mut lead = format!("{:begin$}{lead}", "");

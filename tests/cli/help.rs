@@ -4,7 +4,7 @@ use crate::support::command::run;
 
 #[test]
 fn help_of_each_verb_tells_what_it_does_and_gives_an_example() {
-    for verb in ["report", "analyze", "inspect", "extract", "schema"] {
+    for verb in ["report", "explain", "rules", "analyze", "inspect", "extract", "schema"] {
         let help = run(&[verb, "--help"]);
         assert_eq!(help.code, 0);
         assert!(help.out.contains("Example"), "{verb} has no example:\n{}", help.out);

@@ -287,14 +287,15 @@ fn tried_again(request: &Request<'_>) -> Vec<String> {
 }
 
 fn call(request: &Request<'_>, first: &AttemptRow, attempts: &[&AttemptRow]) -> String {
-    let name = |name: Option<Sym>| words::named(name.map(|name| request.text(name)));
+    let name = |name: Sym| words::named(Some(request.text(name)));
+    let callee = first.callee_service.map(|callee| format!("{} · ", name(callee)));
     let tries: Vec<String> = attempts.iter().take(MOST).map(|attempt| one_try(attempt)).collect();
     let more = if attempts.len() > tries.len() { "; …" } else { "" };
     format!(
-        "{} called {} · {} {} times: {}{more}",
-        name(first.caller_service),
-        name(first.callee_service),
-        words::named(Some(request.text(first.operation))),
+        "{} called {}{} {} times: {}{more}",
+        words::named(first.caller_service.map(|name| request.text(name))),
+        callee.unwrap_or_default(),
+        name(first.operation),
         first.attempts,
         tries.join("; ")
     )
@@ -333,13 +334,19 @@ fn went_on(request: &Request<'_>, tree: &Tree<'_>) -> Vec<String> {
     }];
     points.push(match row.cancellation_observed_ns {
         None => "No caller left before its callee had answered.".to_owned(),
-        Some(left) => format!(
-            "The first that gave up did so at {} ms. After callers had left: work {} ms, calls \
-             open to what was not traced {} ms.",
-            time(left),
-            time(row.residual_work_after_cancel_ns),
-            time(row.residual_wait_ns)
-        ),
+        Some(left) => {
+            let (work, wait) = (row.residual_work_after_cancel_ns, row.residual_wait_ns);
+            let then = if work == Nanos::ZERO && wait == Nanos::ZERO {
+                "nothing was seen to go on for it or for others that left".to_owned()
+            } else {
+                format!(
+                    "after callers had left: work {} ms, calls open to what was not traced {} ms",
+                    time(work),
+                    time(wait)
+                )
+            };
+            format!("The first that gave up did so at {} ms; {then}.", time(left))
+        }
     });
     let wasted = wasted_by_hop(tree);
     points.extend(wasted.iter().take(MOST).map(|(hop, own)| own.told(&hop_name(request, hop))));

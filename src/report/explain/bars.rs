@@ -1,5 +1,7 @@
 //! The rows of a waterfall: what is said of each hop, and what its bar shows.
 
+use std::collections::BTreeMap;
+
 use super::fold::{self, Shown, What};
 use super::request::Request;
 use super::tree::{Node, Tree};
@@ -8,10 +10,13 @@ use crate::report::waterfall::{Bar, Mark, Stroke, Waterfall};
 use crate::report::words;
 use crate::span::{Outcome, Sym};
 use crate::tables::{
-    AttemptKind, AttemptRow, Category, FindingRow, Funding, HopRow, OutlineSpan, OwnStretch,
-    Verdict,
+    AttemptKind, AttemptRow, Category, FindingCode, FindingRow, Funding, HopRow, OutlineSpan,
+    OwnStretch, Verdict,
 };
 use crate::units::Nanos;
+
+/// A way in that took less of a request's time is not told.
+const SHORT_WAY: i64 = 100;
 
 /// The waterfall of a request.
 pub(super) fn waterfall(request: &Request<'_>, tree: &Tree<'_>, all: bool) -> Waterfall {
@@ -53,15 +58,24 @@ fn left(hop: &HopRow) -> Option<Nanos> {
 /// A hop by its callee; a span that is none by its name alone, since it is its caller's.
 pub(super) fn name(request: &Request<'_>, node: &Node<'_>) -> String {
     match node.hop {
+        // What called is told where no row above tells it, or nothing tells what was called.
+        Some(hop) if hop.depth == 0 || hop.callee_service.is_none() => {
+            let caller = hop.caller_service.map(|name| request.text(name));
+            let caller = caller.map(|name| format!("{} → ", words::named(Some(name))));
+            caller.unwrap_or_default() + &hop_name(request, hop)
+        }
         Some(hop) => hop_name(request, hop),
         None => words::named(Some(request.text(node.first.operation))).to_owned(),
     }
 }
 
-/// The callee and what was asked of it.
+/// The callee, if anything names it, and what was asked of it.
 pub(super) fn hop_name(request: &Request<'_>, hop: &HopRow) -> String {
-    let callee = hop.callee_service.map(|name| request.text(name));
-    format!("{} · {}", words::named(callee), words::named(Some(request.text(hop.operation))))
+    let operation = words::named(Some(request.text(hop.operation)));
+    match hop.callee_service {
+        Some(callee) => format!("{} · {operation}", words::named(Some(request.text(callee)))),
+        None => operation.to_owned(),
+    }
 }
 
 fn alike(request: &Request<'_>, nodes: &[&Node<'_>], holding: usize) -> Bar {
@@ -79,7 +93,21 @@ fn alike(request: &Request<'_>, nodes: &[&Node<'_>], holding: usize) -> Bar {
         details.push(format!("{} below them", text::counted(below as u64, "span or hop")));
     }
     let first = nodes.first();
+    let mut flagged: BTreeMap<FindingCode, (u64, Nanos)> = BTreeMap::new();
+    for finding in nodes.iter().flat_map(|node| &node.findings) {
+        let (times, most) = flagged.entry(finding.code).or_default();
+        (*times, *most) = (*times + 1, finding.excess_ns.max(*most));
+    }
+    let flagged = flagged.into_iter().map(|(code, (times, most))| {
+        let by = if most == Nanos::ZERO {
+            String::new()
+        } else {
+            format!(", by {} at most", time(most))
+        };
+        format!("{} × {}{by}: {}", text::count(times), code.name(), words::finding(code))
+    });
     Bar {
+        findings: flagged.collect(),
         at: first.map(|node| node.first.start),
         left: hops().filter_map(left).min(),
         given: hops().filter_map(|hop| hop.granted_ns).max(),
@@ -100,7 +128,7 @@ fn left_out(nodes: usize, flagged: usize) -> Bar {
         0 => String::new(),
         flagged => format!(", {} with findings", text::count(flagged as u64)),
     };
-    Bar { label: format!("… {more} more{flagged}"), ..Bar::default() }
+    Bar { details: vec![format!("… and {more} more{flagged}")], ..Bar::default() }
 }
 
 /// What the spans of a node did when.
@@ -190,7 +218,10 @@ fn of_hop(request: &Request<'_>, hop: &HopRow) -> Vec<String> {
     let left = |left: Option<Nanos>| {
         left.map_or_else(String::new, |left| format!(" with {} left", time(left)))
     };
-    if let Some(received) = hop.elapsed_at_receive_ns.filter(|_| hop.client_span_id.is_some()) {
+    // A short way in says nothing.
+    let is_long = |way: Nanos| way > request.row.elapsed_ns.div_floor(SHORT_WAY);
+    let received = hop.elapsed_at_receive_ns.filter(|_| hop.transit_ns.is_some_and(is_long));
+    if let Some(received) = received {
         details.push(format!(
             "received at {}{}",
             time(received),

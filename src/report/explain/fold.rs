@@ -2,19 +2,26 @@
 //! large requests what matters most.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
 use super::tree::{Node, Tree};
-use crate::span::Sym;
+use crate::span::{Outcome, Sym};
+use crate::tables::{AttemptKind, FindingCode, Funding, Verdict};
 use crate::units::Nanos;
 
-/// So many siblings that are alike are told together.
+/// So many siblings that are alike and unremarkable are told together.
 const ALIKE: usize = 3;
+/// So many that are remarkable in the same way.
+const ALIKE_REMARKABLE: usize = 8;
 /// Of more rows than this nobody sees what matters.
 const MOST_ROWS: usize = 120;
 /// What took this part of a request is never told together with others.
 const LONG: i64 = 10;
+/// Where there are too many rows, what is not remarkable is left out unless it had this part of a
+/// request for itself.
+const WORTH_A_ROW: i64 = 500;
 
 /// A row.
 #[derive(Debug)]
@@ -57,27 +64,26 @@ struct Groups {
 
 impl Groups {
     fn of(tree: &Tree<'_>) -> Self {
-        let whole = tree.nodes.iter().map(|node| node.first.end).max().unwrap_or_default();
-        let is_quiet = |node: &Node<'_>| {
-            let is_long = node.duration() > whole.div_floor(LONG);
-            !node.is_remarkable() && !is_long
-        };
+        let long = tree.last_end().div_floor(LONG);
+        let is_long = |node: &Node<'_>| node.duration() > long;
+        let is_quiet = |node: &Node<'_>| !node.is_remarkable() && !is_long(node);
         let quiet = tree.below(is_quiet, |above, below| *above &= below);
         let sizes = tree.below(|_| 1, |above, below| *above += below);
         let mut groups = Self { hidden: vec![false; tree.nodes.len()], sizes, ..Self::default() };
         for node in &tree.nodes {
-            let mut alike: FxHashMap<Likeness, Vec<usize>> = FxHashMap::default();
-            let mut firsts = Vec::new();
-            for &child in node.children.iter().filter(|&&child| quiet[child]) {
-                let group = alike.entry(likeness(&tree.nodes[child])).or_default();
-                if group.is_empty() {
-                    firsts.push(child);
+            let mut alike: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+            let mut firsts = FxHashMap::default();
+            for &child in &node.children {
+                let sibling = &tree.nodes[child];
+                // What is remarkable further down must be seen.
+                if !is_long(sibling) && sibling.children.iter().all(|&below| quiet[below]) {
+                    let first = *firsts.entry(likeness(sibling)).or_insert(child);
+                    alike.entry(first).or_default().push(child);
                 }
-                group.push(child);
             }
-            for first in firsts {
-                let group = alike.remove(&likeness(&tree.nodes[first])).unwrap_or_default();
-                if group.len() >= ALIKE {
+            for (first, group) in alike {
+                let least = if quiet[first] { ALIKE } else { ALIKE_REMARKABLE };
+                if group.len() >= least {
                     groups.add(first, group);
                 }
             }
@@ -103,27 +109,45 @@ impl Groups {
     }
 }
 
-/// What siblings have in common that are alike.
-type Likeness = (bool, Option<Sym>, Sym);
+/// What siblings have in common that are alike: what they are, and what is to be said of them.
+type Likeness = (
+    (Option<Sym>, Sym, Outcome),
+    Option<Verdict>,
+    Option<(AttemptKind, Funding)>,
+    Vec<FindingCode>,
+);
 
 fn likeness(node: &Node<'_>) -> Likeness {
-    match node.hop {
-        Some(hop) => (true, hop.callee_service, hop.operation),
-        None => (false, Some(node.first.service), node.first.operation),
-    }
+    let (service, operation) = match node.hop {
+        Some(hop) => (hop.callee_service, hop.operation),
+        None => (Some(node.first.service), node.first.operation),
+    };
+    (
+        (service, operation, node.first.outcome),
+        node.hop.map(|hop| hop.verdict),
+        node.attempt.map(|attempt| (attempt.kind, attempt.funding)),
+        node.findings.iter().map(|finding| finding.code).collect(),
+    )
 }
 
-/// By node whether it is shown: the root, then what has findings, then what took longest.
+/// By node whether it is shown: all, or where that is too much the root, what has findings or is
+/// remarkable, and what had much of the time for itself.
 fn kept(tree: &Tree<'_>, candidates: &[usize]) -> Vec<bool> {
     let mut kept = vec![false; tree.nodes.len()];
     let mut by_weight = candidates.to_vec();
-    by_weight.sort_by_key(|&at| {
-        let node = &tree.nodes[at];
-        let is_root = tree.parent(at).is_none();
-        let wasted: Nanos = node.findings.iter().filter_map(|finding| finding.wasted_ns).sum();
-        let is_flagged = !node.findings.is_empty();
-        Reverse((is_root, is_flagged, wasted, node.is_remarkable(), node.duration()))
-    });
+    if candidates.len() > MOST_ROWS {
+        let worth = tree.last_end().div_floor(WORTH_A_ROW);
+        by_weight.retain(|&at| {
+            let node = &tree.nodes[at];
+            tree.parent(at).is_none() || node.is_remarkable() || node.own_time() > worth
+        });
+        by_weight.sort_by_key(|&at| {
+            let node = &tree.nodes[at];
+            let wasted: Nanos = node.findings.iter().filter_map(|finding| finding.wasted_ns).sum();
+            let is_root = tree.parent(at).is_none();
+            Reverse((is_root, !node.findings.is_empty(), wasted, node.own_time()))
+        });
+    }
     for &at in by_weight.iter().take(MOST_ROWS) {
         kept[at] = true;
     }

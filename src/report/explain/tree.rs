@@ -33,6 +33,12 @@ impl Node<'_> {
         std::iter::once(self.first).chain(self.second)
     }
 
+    /// What it had for itself, its queues included.
+    pub(super) fn own_time(&self) -> Nanos {
+        let own = self.spans().flat_map(|span| &span.own);
+        own.map(|own| own.to - own.from).sum()
+    }
+
     /// How long it took, by its first half.
     pub(super) fn duration(&self) -> Nanos {
         self.first.end - self.first.start
@@ -135,6 +141,12 @@ impl<'t> Tree<'t> {
             add(&mut sums[parent], &sum);
         }
         sums
+    }
+
+    /// When the last span ended.
+    pub(super) fn last_end(&self) -> Nanos {
+        let ends = self.nodes.iter().flat_map(Node::spans).map(|span| span.end);
+        ends.max().unwrap_or_default()
     }
 
     /// The node above.

@@ -75,7 +75,7 @@ fn coverage(request: &Request<'_>) -> Vec<String> {
     let unseen = unseen(request);
     let callees: BTreeSet<&str> = unseen
         .iter()
-        .map(|hop| words::named(hop.callee_service.map(|name| request.text(name))))
+        .map(|hop| request.text(hop.callee_service.unwrap_or(hop.operation)))
         .collect();
     if !unseen.is_empty() {
         let names: Vec<&str> = callees.iter().copied().take(6).collect();
