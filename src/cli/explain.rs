@@ -85,7 +85,9 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     let policy = Policy { outlined: Some(args.trace.trace), ..args.rules.policy()? };
     let mut search = Search::new(&args.trace);
     let run = run::run(&args.inputs, &policy, &args.memory, |group| {
-        group.into_iter().for_each(|tables| search.take(tables));
+        for tables in group {
+            search.take(tables);
+        }
         Ok(())
     })?;
     let ingested = &run.ingested;

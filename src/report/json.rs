@@ -95,8 +95,7 @@ fn section(section: &Section) -> Value {
         .iter()
         .filter_map(|block| match block {
             Block::Table(table) => Some(self::table(table)),
-            Block::Note(_) | Block::Heading(_) | Block::List(_) | Block::Commands(_) => None,
-            Block::Waterfall(_) => None,
+            _ => None,
         })
         .collect();
     json!({"title": section.title, "class": section.class, "notes": notes, "tables": tables})

@@ -158,11 +158,19 @@ impl Waterfall {
 const HEADS: &str = "at: since the origin, when it was sent (else received, begun); left: what \
      its caller had left then; given: what it was told it has (empty: undeclared, no grant seen)";
 
+/// A column of numbers: its heading, and what of a row it tells.
+type Number = (&'static str, fn(&Bar) -> Option<Nanos>);
+
+const NUMBERS: [Number; 3] =
+    [("at", |row| row.at), ("left", |row| row.left), ("given", |row| row.given)];
+
 /// The columns of a drawing.
 struct Frame {
     axis: Axis,
-    /// How wide each number is.
-    numbers: usize,
+    /// The numbers that stand before names: those that any row has.
+    numbers: Vec<Number>,
+    /// How wide each is.
+    digits: usize,
     /// How wide names are, with their indent.
     names: usize,
     room: usize,
@@ -170,9 +178,11 @@ struct Frame {
 
 impl Frame {
     fn fit(of: &Waterfall, room: usize) -> Self {
-        let numbers = of.rows.iter().flat_map(|row| [row.at, row.left, row.given]);
-        let numbers = numbers.map(|number| width(&number_words(number))).max().unwrap_or(0).max(5);
-        let before = 3 * numbers + 3 * GAP;
+        let is_told = |(_, number): &Number| of.rows.iter().any(|row| number(row).is_some());
+        let numbers: Vec<Number> = NUMBERS.into_iter().filter(is_told).collect();
+        let all = of.rows.iter().flat_map(|row| numbers.iter().map(|(_, number)| number(row)));
+        let digits = all.map(|number| width(&number_words(number))).max().unwrap_or(0).max(5);
+        let before = numbers.len() * (digits + GAP);
         let longest = |row: &Bar| STEP * row.level + width(&visible(&row.label));
         let wanted = of.rows.iter().map(longest).max().unwrap_or(0);
         let rest = room.saturating_sub(before + GAP);
@@ -180,37 +190,40 @@ impl Frame {
         let names = wanted.min((rest / 2).max(rest.saturating_sub(60)));
         let names = names.min(rest.saturating_sub(LEAST_BAR)).max(1);
         let cells = rest.saturating_sub(names).max(1);
-        Self { axis: Axis::of(of, cells), numbers, names, room }
+        Self { axis: Axis::of(of, cells), numbers, digits, names, room }
     }
 
     /// Where names begin.
     fn name_column(&self) -> usize {
-        3 * (self.numbers + GAP)
+        self.numbers.len() * (self.digits + GAP)
     }
 
     fn head(&self) -> Line {
-        let n = self.numbers;
-        let heads = format!("{:>n$}  {:>n$}  {:>n$}  ", "at", "left", "given");
+        let n = self.digits;
+        let heads: Vec<String> =
+            self.numbers.iter().map(|(head, _)| format!("{head:>n$}  ")).collect();
         let name = format!("{:<names$}  ", shorten("span", self.names), names = self.names);
-        vec![(Tone::Strong, heads + &name + &self.axis.head())]
+        vec![(Tone::Strong, heads.concat() + &name + &self.axis.head())]
     }
 
     fn row(&self, row: &Bar, lines: &mut Vec<Line>) {
-        let n = self.numbers;
-        let [at, left, given] = [row.at, row.left, row.given].map(number_words);
+        let n = self.digits;
         let (indent, deep) = self.indent(row.level);
         let name = shorten(&(deep + &visible(&row.label)), self.names - indent);
         let pad = self.names - indent - width(&name);
-        let left_tone =
-            if row.left.is_some_and(|left| left < Nanos::ZERO) { Tone::Alarm } else { Tone::Plain };
         let name_tone = if row.findings.is_empty() { Tone::Plain } else { Tone::Strong };
-        let mut line = vec![
-            (Tone::Plain, format!("{at:>n$}  ")),
-            (left_tone, format!("{left:>n$}  ")),
-            (Tone::Plain, format!("{given:>n$}  {:indent$}", "")),
+        let numbers = self.numbers.iter().map(|(_, number)| {
+            let number = number(row);
+            let is_overspent = number.is_some_and(|number| number < Nanos::ZERO);
+            let tone = if is_overspent { Tone::Alarm } else { Tone::Plain };
+            (tone, format!("{:>n$}  ", number_words(number)))
+        });
+        let mut line: Line = numbers.collect();
+        line.extend([
+            (Tone::Plain, " ".repeat(indent)),
             (name_tone, name),
             (Tone::Plain, format!("{:pad$}  ", "")),
-        ];
+        ]);
         line.extend(self.axis.bar(&row.strokes));
         if !row.label.is_empty() {
             lines.push(line);
@@ -232,7 +245,7 @@ impl Frame {
 
     /// How far a row of that level steps in, and what stands for the steps that have no room.
     fn indent(&self, level: usize) -> (usize, String) {
-        let most = self.names / (2 * STEP);
+        let most = self.names / (3 * STEP);
         let deep = if level > most { format!("{level}: ") } else { String::new() };
         (level.min(most) * STEP, deep)
     }
@@ -297,7 +310,8 @@ impl Axis {
         let mut place = |text: &str, end: usize| {
             let begin = end.saturating_sub(width(text));
             if begin >= width(&head) + usize::from(!head.is_empty()) {
-                head += &format!("{:>gap$}{text}", "", gap = begin - width(&head));
+                head += &" ".repeat(begin - width(&head));
+                head += text;
             }
         };
         let (first, last) = (self.parts.first(), self.parts.last());

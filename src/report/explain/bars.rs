@@ -15,27 +15,28 @@ use crate::tables::{
 };
 use crate::units::Nanos;
 
-/// A way in that took less of a request's time is not told.
+/// A way in that took less than this part of a request's time is not told.
 const SHORT_WAY: i64 = 100;
 
 /// The waterfall of a request.
 pub(super) fn waterfall(request: &Request<'_>, tree: &Tree<'_>, all: bool) -> Waterfall {
     let rows = fold::shown(tree, all);
-    let rows = rows.iter().map(|row| bar(request, tree, row)).collect();
+    let whole = tree.last_end();
+    let rows = rows.iter().map(|row| bar(request, tree, row, whole)).collect();
     Waterfall { rows, deadline: request.row.budget_at_origin_ns }
 }
 
-fn bar(request: &Request<'_>, tree: &Tree<'_>, shown: &Shown) -> Bar {
+fn bar(request: &Request<'_>, tree: &Tree<'_>, shown: &Shown, whole: Nanos) -> Bar {
     let nodes = |numbers: &[usize]| numbers.iter().map(|&at| &tree.nodes[at]).collect::<Vec<_>>();
     let bar = match &shown.what {
-        What::One { node, is_far } => one(request, &tree.nodes[*node], *is_far),
+        What::One { node, is_far } => one(request, &tree.nodes[*node], *is_far, whole),
         What::Alike { nodes: numbers, holding } => alike(request, &nodes(numbers), *holding),
         What::LeftOut { nodes, flagged } => left_out(*nodes, *flagged),
     };
     Bar { level: shown.level, ..bar }
 }
 
-fn one(request: &Request<'_>, node: &Node<'_>, is_far: bool) -> Bar {
+fn one(request: &Request<'_>, node: &Node<'_>, is_far: bool, whole: Nanos) -> Bar {
     let far = if is_far { "⋮ " } else { "" };
     let entered = node.hop.and_then(|hop| hop.elapsed_at_send_ns.or(hop.elapsed_at_receive_ns));
     Bar {
@@ -44,7 +45,7 @@ fn one(request: &Request<'_>, node: &Node<'_>, is_far: bool) -> Bar {
         given: node.hop.and_then(|hop| hop.granted_ns),
         label: format!("{far}{}", name(request, node)),
         strokes: strokes(node),
-        details: details(request, node),
+        details: details(request, node, whole),
         findings: node.findings.iter().copied().map(found).collect(),
         ..Bar::default()
     }
@@ -90,7 +91,7 @@ fn alike(request: &Request<'_>, nodes: &[&Node<'_>], holding: usize) -> Bar {
     }
     let below = holding.saturating_sub(nodes.len());
     if below > 0 {
-        details.push(format!("{} below them", text::counted(below as u64, "span or hop")));
+        details.push(format!("{} more below them", text::count(below as u64)));
     }
     let first = nodes.first();
     let mut flagged: BTreeMap<FindingCode, (u64, Nanos)> = BTreeMap::new();
@@ -166,10 +167,9 @@ fn own_time(strokes: &mut Vec<Stroke>, span: &OutlineSpan, own: &OwnStretch) {
     let mark = match own.category {
         Category::Queue => Mark::Queue,
         Category::Backoff => Mark::Backoff,
-        Category::Network => Mark::Waiting,
         Category::Downstream if span.counts(own) => Mark::OpenCall,
         Category::Local if span.counts(own) => Mark::Work,
-        Category::Downstream | Category::Local => Mark::Waiting,
+        Category::Network | Category::Downstream | Category::Local => Mark::Waiting,
     };
     let after = |from: Option<Nanos>| {
         let from = from.filter(|_| span.counts(own));
@@ -185,8 +185,8 @@ fn own_time(strokes: &mut Vec<Stroke>, span: &OutlineSpan, own: &OwnStretch) {
     strokes.extend(parts.map(|(from, to, mark)| Stroke { from, to, mark }));
 }
 
-fn details(request: &Request<'_>, node: &Node<'_>) -> Vec<String> {
-    let mut details = node.hop.map_or_else(Vec::new, |hop| of_hop(request, hop));
+fn details(request: &Request<'_>, node: &Node<'_>, whole: Nanos) -> Vec<String> {
+    let mut details = node.hop.map_or_else(Vec::new, |hop| of_hop(request, hop, whole));
     details.extend(node.attempt.and_then(of_attempt));
     if node.first.outcome != Outcome::Ok {
         details.push(format!("ended {}", node.first.outcome.name().replace('_', " ")));
@@ -200,7 +200,7 @@ fn details(request: &Request<'_>, node: &Node<'_>) -> Vec<String> {
     details
 }
 
-fn of_hop(request: &Request<'_>, hop: &HopRow) -> Vec<String> {
+fn of_hop(request: &Request<'_>, hop: &HopRow, whole: Nanos) -> Vec<String> {
     let verdict = hop.verdict.name().replace('_', " ");
     let mut details = Vec::new();
     match hop.grant_key.zip(hop.grant_kind) {
@@ -219,7 +219,7 @@ fn of_hop(request: &Request<'_>, hop: &HopRow) -> Vec<String> {
         left.map_or_else(String::new, |left| format!(" with {} left", time(left)))
     };
     // A short way in says nothing.
-    let is_long = |way: Nanos| way > request.row.elapsed_ns.div_floor(SHORT_WAY);
+    let is_long = |way: Nanos| way > whole.div_floor(SHORT_WAY);
     let received = hop.elapsed_at_receive_ns.filter(|_| hop.transit_ns.is_some_and(is_long));
     if let Some(received) = received {
         details.push(format!(
