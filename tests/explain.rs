@@ -1,18 +1,24 @@
 //! One trace explained: what is drawn and said is what the tables hold.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
 
 use dwindle::conventions::Conventions;
 use dwindle::ingest::{ingest, parse_trace_id};
 use dwindle::reconstruct::{Policy, TraceChoice, reconstruct};
-use dwindle::tables::{Category, OutlineSpan, OwnStretch, RequestRow, Tables};
+use dwindle::report::model::{Block, Waterfall};
+use dwindle::report::{Format, RunFacts, explanation};
+use dwindle::tables::{Category, HopRow, OutlineSpan, OwnStretch, RequestRow, Tables};
 use dwindle::units::Nanos;
+use proptest::prelude::{prop_assert, prop_assert_eq};
+use proptest::proptest;
+use proptest::test_runner::Config as ProptestConfig;
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr;
 
 use crate::support::command::{Ran, run, run_with_input, scratch};
+use crate::support::random::{admitted, any_traces, policy};
 
 /// Out of the shop: the catalog's pool is exhausted until after the deadline.
 const QUEUED: &str = "0286fc26397cb1229ec18565ebae4129";
@@ -360,4 +366,46 @@ fn every_number_of_an_answer_is_told_to_the_same_digits_as_the_tables() {
         assert!(text.contains(number), "{number} is not told:\n{text}");
     }
     assert!(parse_trace_id(json["trace_id"].as_str().unwrap()).is_some());
+}
+
+/// The waterfalls of an explanation, and how many hops and other spans each request has.
+fn waterfalls(tables: &Tables, all: bool) -> Vec<Waterfall> {
+    let sections = explanation(tables, &RunFacts::default(), all).sections;
+    let blocks = sections.into_iter().flat_map(|section| section.blocks);
+    let waterfall = |block| match block {
+        Block::Waterfall(waterfall) => Some(waterfall),
+        _ => None,
+    };
+    blocks.filter_map(waterfall).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_hop_and_every_other_span_of_any_trace_has_a_row(spans in any_traces(), policy in policy()) {
+        let spans = admitted(&spans);
+        let Some(id) = spans.rows.first().map(|span| span.trace_id) else { return Ok(()) };
+        let outlined = TraceChoice::new(&id.to_string(), Some(id));
+        let mut tables = reconstruct(spans, &Policy { outlined, ..policy });
+        tables.retain(|other| other == id);
+        let halves = |hop: &HopRow| [hop.client_span_id, hop.server_span_id];
+        let paired: BTreeSet<_> = tables.hops.iter().flat_map(halves).flatten().collect();
+        let others = tables.outline.iter().filter(|span| !paired.contains(&span.span_id)).count();
+        let told = waterfalls(&tables, true);
+        let rows: usize = told.iter().map(|waterfall| waterfall.rows.len()).sum();
+        prop_assert_eq!(rows, tables.hops.len() + others);
+        let findings: usize = told
+            .iter()
+            .flat_map(|waterfall| &waterfall.rows)
+            .map(|row| row.findings.len())
+            .sum();
+        prop_assert_eq!(findings, tables.findings.len());
+        for width in [40, 80, 120] {
+            let report = explanation(&tables, &RunFacts::default(), false);
+            let text = report.render(Format::Terminal, width, false);
+            let widest = text.lines().map(UnicodeWidthStr::width).max().unwrap_or(0);
+            prop_assert!(widest <= width, "a line of {} at {}:\n{}", widest, width, text);
+        }
+    }
 }

@@ -9,7 +9,9 @@ use super::tree::{Node, Tree};
 use crate::report::text::{count, counted, percent};
 use crate::report::words;
 use crate::span::Sym;
-use crate::tables::{AttemptRow, Category, DeadlineSource, HopRow, SegmentRow, Verdict};
+use crate::tables::{
+    AttemptRow, Category, DeadlineSource, FindingCode, FindingRow, HopRow, SegmentRow, Verdict,
+};
 use crate::units::Nanos;
 
 /// A question and what is to be said to it, point by point.
@@ -307,6 +309,7 @@ fn one_try(attempt: &AttemptRow) -> String {
         .map_or_else(String::new, |left| format!(" with {} ms left", time(left)));
     let backoff = attempt
         .backoff_ns
+        .filter(|backoff| *backoff > Nanos::ZERO)
         .map_or_else(String::new, |backoff| format!(" after {} ms", time(backoff)));
     format!(
         "try {} ({}{backoff}) at {} ms{left} ({}), {} after {} ms",
@@ -473,7 +476,9 @@ fn after_leaving(request: &Request<'_>, node: &Node<'_>) -> String {
     } else {
         format!("{} ms before that", time(-later))
     };
-    format!("{gave_up}; its callee ended at {} ms, {when}", time(server.end))
+    let is_ignored = |finding: &&FindingRow| finding.code == FindingCode::CancelIgnored;
+    let so = if node.findings.iter().any(is_ignored) { ": it went on" } else { "" };
+    format!("{gave_up}; its callee ended at {} ms, {when}{so}", time(server.end))
 }
 
 /// Hops whose other end was not traced.

@@ -252,8 +252,8 @@ fn of_attempt(attempt: &AttemptRow) -> Option<String> {
     if is_only && attempt.funding == Funding::Unknown {
         return None;
     }
-    let backoff =
-        attempt.backoff_ns.map_or_else(String::new, |backoff| format!(" after {}", time(backoff)));
+    let backoff = attempt.backoff_ns.filter(|backoff| *backoff > Nanos::ZERO);
+    let backoff = backoff.map_or_else(String::new, |backoff| format!(" after {}", time(backoff)));
     Some(format!(
         "try {} of {} ({}{backoff}): {}",
         attempt.ordinal,
