@@ -1,21 +1,25 @@
 //! One trace explained: each request of it as a waterfall, the six questions of a contract
 //! answered, and what cannot be told. All numbers are those of the tables.
 
+mod after;
 mod answers;
 mod bars;
+mod deadline;
 mod fold;
 mod json;
 mod request;
+mod summary;
 mod tree;
 mod unknown;
 
 use super::model::{Block, Report, Section};
 use super::{RunFacts, text, words};
 use crate::tables::Tables;
-use answers::{answers, summary};
+use answers::answers;
 use bars::waterfall;
 pub use json::explanation_json;
 use request::Request;
+use summary::summary;
 use tree::Tree;
 use unknown::unknown;
 

@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::report::words;
 use crate::span::{Interner, SpanId, Sym};
 use crate::tables::{AttemptRow, FindingRow, HopRow, OutlineSpan, RequestRow, SegmentRow, Tables};
 
@@ -43,6 +44,17 @@ impl<'t> Request<'t> {
     /// A name.
     pub(super) fn text(&self, name: Sym) -> &'t str {
         self.strings.get(name)
+    }
+
+    /// Where a part of its time was spent.
+    pub(super) fn place(&self, segment: &SegmentRow) -> String {
+        let name = |name| words::named(Some(self.text(name)));
+        format!("{} · {}", name(segment.service), name(segment.operation))
+    }
+
+    /// Hops whose other end was not traced.
+    pub(super) fn unseen(&self) -> Vec<&'t HopRow> {
+        self.hops.iter().copied().filter(|hop| hop.server_span_id.is_none()).collect()
     }
 
     /// The hop that holds the root span.

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::answers::unseen;
 use super::bars::time;
 use super::request::Request;
 use crate::report::text::{count, counted};
@@ -72,7 +71,7 @@ fn coverage(request: &Request<'_>) -> Vec<String> {
             counted(below.len() as u64, "hop")
         ));
     }
-    let unseen = unseen(request);
+    let unseen = request.unseen();
     let callees: BTreeSet<&str> = unseen
         .iter()
         .map(|hop| request.text(hop.callee_service.unwrap_or(hop.operation)))
