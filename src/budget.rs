@@ -25,7 +25,7 @@ pub fn available(remaining: Nanos, return_reserve: Nanos) -> Nanos {
 }
 
 /// The earlier of two deadlines, either of which may be unknown.
-pub fn earlier(one: Option<UnixNanos>, other: Option<UnixNanos>) -> Option<UnixNanos> {
+pub fn earlier<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one.min(other)),
         (one, other) => one.or(other),

@@ -22,9 +22,11 @@ pub mod stats;
 
 pub mod span;
 
+pub mod clocks;
 pub mod config_error;
 pub mod contract;
 pub mod conventions;
+pub mod forest;
 pub mod otlp;
 pub mod tables;
 
@@ -37,6 +39,7 @@ pub mod reconstruct;
 pub mod rules;
 
 pub mod distributions;
+pub mod graveyard;
 
 pub mod extract;
 pub mod report;

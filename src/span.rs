@@ -131,7 +131,8 @@ impl Interner {
         self.text_bytes + self.strings.len() * Self::BYTES_A_STRING
     }
 
-    fn find(&self, text: &str) -> Option<Sym> {
+    /// The number of `text`, if it is known.
+    pub(crate) fn find(&self, text: &str) -> Option<Sym> {
         let known = self.base.as_ref().and_then(|base| base.find(text));
         known.or_else(|| self.numbers.get(text).copied())
     }
@@ -430,6 +431,35 @@ impl Span {
 pub struct Spans {
     /// The strings behind every [`Sym`] of `rows`.
     pub strings: Interner,
-    /// The spans, in any order.
+    /// The spans, in any order until [`Spans::sort`].
     pub rows: Vec<Span>,
+}
+
+impl Spans {
+    /// Sorts them by (trace, start, id, content), unless they are.
+    pub fn sort(&mut self) {
+        let Self { strings, rows } = self;
+        let order = |one: &Span, other: &Span| {
+            let key = |span: &Span| (span.start, span.span_id);
+            key(one).cmp(&key(other)).then_with(|| one.content_order(other, strings))
+        };
+        let trace = |span: &Span| span.trace_id.sort_key();
+        if rows.is_sorted_by(|one, other| {
+            trace(one).cmp(&trace(other)).then_with(|| order(one, other)).is_le()
+        }) {
+            return;
+        }
+        // What decides first lies together, and no span is moved but once.
+        let mut by_trace: Vec<_> = rows.iter().map(|span| (trace(span), span)).collect();
+        by_trace.sort_unstable_by_key(|&(trace, _)| trace);
+        for spans in by_trace.chunk_by_mut(|one, other| one.0 == other.0) {
+            spans.sort_unstable_by(|&(_, one), &(_, other)| order(one, other));
+        }
+        *rows = by_trace.into_iter().map(|(_, span)| span.clone()).collect();
+    }
+
+    /// The spans of each trace, if they are sorted.
+    pub fn traces(&self) -> impl Iterator<Item = &[Span]> {
+        self.rows.chunk_by(|one, other| one.trace_id == other.trace_id)
+    }
 }

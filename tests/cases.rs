@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use dwindle::clocks::Offsets;
 use dwindle::contract::Contract;
 use dwindle::conventions::Conventions;
 use dwindle::ingest::ingest;
@@ -60,7 +61,9 @@ fn assert_none(told: &[String]) {
 #[test]
 fn every_column_of_every_case_is_equal() {
     assert_none(&differing(|partitions, policy| {
-        json_tables(partitions.iter().map(|spans| reconstruct(spans.clone(), policy)))
+        json_tables(
+            partitions.iter().map(|spans| reconstruct(spans.clone(), policy, &Offsets::default())),
+        )
     }));
 }
 

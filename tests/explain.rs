@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
 
+use dwindle::clocks::Offsets;
 use dwindle::conventions::Conventions;
 use dwindle::ingest::{ingest, parse_trace_id};
 use dwindle::reconstruct::{Policy, TraceChoice, reconstruct};
@@ -48,7 +49,7 @@ fn outlined(path: &str) -> Vec<Tables> {
         for id in ids {
             let outlined = TraceChoice::new(&id.to_string(), Some(id));
             let policy = Policy { outlined, ..Policy::default() };
-            let mut tables = reconstruct(partition.clone(), &policy);
+            let mut tables = reconstruct(partition.clone(), &policy, &Offsets::default());
             assert!(tables.outline.iter().all(|span| span.trace_id == id));
             tables.retain(|other| other == id);
             all.push(tables);
@@ -104,7 +105,7 @@ fn of_traces_that_nobody_asked_for_no_span_is_kept() {
         &(),
     );
     for partition in spans.unwrap().partitions {
-        assert!(reconstruct(partition, &Policy::default()).outline.is_empty());
+        assert!(reconstruct(partition, &Policy::default(), &Offsets::default()).outline.is_empty());
     }
 }
 
@@ -387,7 +388,7 @@ proptest! {
         let spans = admitted(&spans);
         let Some(id) = spans.rows.first().map(|span| span.trace_id) else { return Ok(()) };
         let outlined = TraceChoice::new(&id.to_string(), Some(id));
-        let mut tables = reconstruct(spans, &Policy { outlined, ..policy });
+        let mut tables = reconstruct(spans, &Policy { outlined, ..policy }, &Offsets::default());
         tables.retain(|other| other == id);
         let halves = |hop: &HopRow| [hop.client_span_id, hop.server_span_id];
         let paired: BTreeSet<_> = tables.hops.iter().flat_map(halves).flatten().collect();

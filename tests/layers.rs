@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 const LEVELS: &[&[&str]] = &[
     &["budget", "config_error", "names", "stats", "units"],
     &["span"],
-    &["contract", "conventions", "otlp", "tables"],
-    &["distributions", "ingest", "reconstruct", "rules", "survey"],
+    &["clocks", "contract", "conventions", "forest", "otlp", "tables"],
+    &["distributions", "graveyard", "ingest", "reconstruct", "rules", "survey"],
     &["extract", "report"],
     &["cli"],
 ];

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use dwindle::clocks::Offsets;
 use dwindle::contract::Contract;
 use dwindle::reconstruct::{Policy, reconstruct};
 use dwindle::tables::Tables;
@@ -16,7 +17,8 @@ fn reconstructed(shape: &'static crate::support::shapes::Shape) -> Tables {
     let deadline = Nanos::from_millis(SPANS / 2);
     let contract = Contract::deadline_only("all".to_owned(), None, deadline);
     let policy = Policy { contracts: vec![contract], ..Policy::default() };
-    let worker = std::thread::spawn(move || reconstruct((shape.make)(SPANS), &policy));
+    let worker =
+        std::thread::spawn(move || reconstruct((shape.make)(SPANS), &policy, &Offsets::default()));
     worker.join().unwrap()
 }
 

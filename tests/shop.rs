@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use dwindle::clocks::Offsets;
 use dwindle::contract::Contract;
 use dwindle::conventions::Conventions;
 use dwindle::ingest::ingest;
@@ -45,7 +46,11 @@ fn analyse(contracts: Vec<Contract>) -> Vec<Tables> {
     let lost: Vec<_> = ingested.files.iter().filter(|file| file.spans_rejected > 0).collect();
     assert!(lost.is_empty(), "spans were rejected: {lost:?}");
     let policy = Policy { contracts, ..Policy::default() };
-    ingested.partitions.iter().map(|spans| reconstruct(spans.clone(), &policy)).collect()
+    ingested
+        .partitions
+        .iter()
+        .map(|spans| reconstruct(spans.clone(), &policy, &Offsets::default()))
+        .collect()
 }
 
 /// All findings of the folder, by code and hop, each with one of its traces.

@@ -9,6 +9,8 @@ use super::memory::MemoryFlag;
 use super::output::{self, Fatal};
 use super::run;
 use crate::distributions::Overview;
+use crate::graveyard;
+use crate::tables::Kept;
 use crate::tables::folder::FolderWriter;
 use crate::tables::format::Format;
 
@@ -44,16 +46,18 @@ pub(super) struct Args {
 /// Runs it.
 pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     args.inputs.refuse_folder("analyze")?;
-    let policy = args.rules.policy()?;
     let mut folder: Option<FolderWriter> = None;
     let mut overview = Overview::default();
-    let run = run::run(&args.inputs, &policy, &args.memory, |group| {
+    let mut findings = Kept::default();
+    let mut run = run::run(&args.inputs, &args.rules, &args.memory, |mut group| {
         // The folder is made once there is something to write: not for a file that is missing.
         if folder.is_none() {
             folder = Some(FolderWriter::create(&args.out, args.format)?);
         }
-        for tables in &group {
+        for tables in &mut group {
             overview.add(tables);
+            // Some are found only when all traces are known.
+            findings.extend(std::mem::take(&mut tables.findings), &tables.strings);
         }
         folder.as_mut().map_or(Ok(()), |folder| folder.write(&group)).map_err(Fatal::from)
     })?;
@@ -61,6 +65,8 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
         Some(folder) => folder,
         None => FolderWriter::create(&args.out, args.format)?,
     };
+    let findings = graveyard::merge(findings, std::mem::take(&mut run.graveyard));
+    folder.append(&findings.rows, &findings.strings)?;
     folder.append(&run.ingested.problems, &run.ingested.problem_strings)?;
     let manifest = Manifest::new(&args.inputs.paths, &run, &overview);
     folder.finish(&manifest)?;

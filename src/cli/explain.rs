@@ -9,11 +9,12 @@ use super::manifest::VERSION;
 use super::memory::MemoryFlag;
 use super::output::{self, Color, Fatal};
 use super::run;
+use crate::graveyard;
 use crate::ingest::parse_trace_id;
-use crate::reconstruct::{Policy, TraceChoice};
+use crate::reconstruct::TraceChoice;
 use crate::report::{Format, RunFacts, explanation, explanation_json};
 use crate::span::TraceId;
-use crate::tables::Tables;
+use crate::tables::{Kept, Tables};
 
 /// How it can be printed.
 const FORMATS: &[Format] = &[Format::Terminal, Format::Markdown, Format::Json];
@@ -82,9 +83,9 @@ fn choice(text: &str) -> Result<Choice, &'static str> {
 /// Runs it.
 pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     args.inputs.refuse_folder("explain")?;
-    let policy = Policy { outlined: Some(args.trace.trace), ..args.rules.policy()? };
+    let rules = args.rules.outlining(args.trace.trace);
     let mut search = Search::new(&args.trace);
-    let run = run::run(&args.inputs, &policy, &args.memory, |group| {
+    let mut run = run::run(&args.inputs, &rules, &args.memory, |group| {
         for tables in group {
             search.take(tables);
         }
@@ -97,7 +98,7 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
         spans_rejected: ingested.files.iter().map(|file| file.spans_rejected).sum(),
         ..RunFacts::default()
     };
-    let tables = search.found(facts.traces)?;
+    let tables = with_found_late(search.found(facts.traces)?, std::mem::take(&mut run.graveyard));
     let text = match args.format {
         Format::Json => explanation_json(&tables, &facts),
         format => {
@@ -170,6 +171,14 @@ impl<'a> Search<'a> {
         });
         Ok(found.find(|tables| !tables.requests.is_empty()).unwrap_or_default())
     }
+}
+
+/// The rows of a trace with the findings that needed all traces.
+fn with_found_late(mut tables: Tables, mut found: Tables) -> Tables {
+    found.retain(|id| tables.requests.iter().any(|row| row.trace_id == id));
+    let findings = Kept { strings: tables.strings, rows: tables.findings };
+    Kept { strings: tables.strings, rows: tables.findings } = graveyard::merge(findings, found);
+    tables
 }
 
 fn named(ids: impl Iterator<Item = TraceId>) -> String {

@@ -11,7 +11,7 @@ use crate::budget::TOLERANCE_FLOOR;
 use crate::contract::{Contract, Glob};
 use crate::conventions::Conventions;
 use crate::ingest::Limits;
-use crate::reconstruct::Policy;
+use crate::reconstruct::{Policy, TraceChoice};
 use crate::tables::folder::Folder;
 use crate::units::Nanos;
 
@@ -124,7 +124,7 @@ pub(super) fn one_of<T: Copy + Send + Sync + 'static>(
 }
 
 /// What the requests were promised, and how strictly to judge.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(super) struct Rules {
     /// Contracts (TOML): request classes with their deadlines, reserves and retries
     #[arg(long, value_name = "FILE")]
@@ -145,6 +145,23 @@ pub(super) struct Rules {
         allow_hyphen_values = true
     )]
     tolerance: Nanos,
+
+    /// What tells how far the clocks of hosts are apart
+    #[arg(long, value_enum, default_value = "pooled")]
+    pub clock: Clocks,
+
+    /// The trace that is told span by span as well, for a verb that wants one.
+    #[arg(skip)]
+    outlined: Option<TraceChoice>,
+}
+
+/// What tells how far clocks are apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Clocks {
+    /// All traces of the input together
+    Pooled,
+    /// Each trace by itself
+    PerTrace,
 }
 
 /// One `--deadline`.
@@ -178,8 +195,14 @@ impl Rules {
             (self.contract.is_some(), "--contract"),
             (!self.deadline.is_empty(), "--deadline"),
             (self.tolerance != TOLERANCE_FLOOR, "--tolerance"),
+            (self.clock != Clocks::Pooled, "--clock"),
         ];
         given.into_iter().find_map(|(is_given, flag)| is_given.then_some(flag))
+    }
+
+    /// The same, telling one trace span by span as well.
+    pub(super) fn outlining(&self, trace: TraceChoice) -> Self {
+        Self { outlined: Some(trace), ..self.clone() }
     }
 
     /// The policy: contracts in file order, then `--deadline` in the order of the flags.
@@ -193,7 +216,7 @@ impl Rules {
             let name = format!("--deadline {}", place + 1);
             Contract::deadline_only(name, flag.operation.clone(), flag.deadline)
         }));
-        Ok(Policy { contracts, tolerance: self.tolerance, ..Policy::default() })
+        Ok(Policy { contracts, tolerance: self.tolerance, outlined: self.outlined })
     }
 }
 

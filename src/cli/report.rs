@@ -84,13 +84,13 @@ fn from_folder(dir: &Path, args: &Args, summary: &mut Summary) -> Result<RunFact
 }
 
 fn from_traces(args: &Args, summary: &mut Summary) -> Result<RunFacts, Fatal> {
-    let policy = args.rules.policy()?;
-    let run = run::run(&args.inputs, &policy, &args.memory, |group| {
+    let run = run::run(&args.inputs, &args.rules, &args.memory, |group| {
         for tables in &group {
             summary.add(tables);
         }
         Ok(())
     })?;
+    summary.add_findings(&run.graveyard);
     let strings = &run.ingested.problem_strings;
     let problems = run.ingested.problems.iter().map(|row| Problem::from_row(row, strings));
     let problems = problems.collect();

@@ -5,13 +5,16 @@ use std::collections::BTreeSet;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
-use super::input::Inputs;
+use super::input::{Clocks, Inputs, Rules};
 use super::memory::MemoryFlag;
 use super::output::{self, Fatal};
 use super::progress::ProgressLine;
+use crate::clocks::Pool;
+use crate::graveyard::Graveyard;
 use crate::ingest::{Ingested, Settings, scatter};
-use crate::reconstruct::{Policy, reconstruct};
-use crate::survey::{Facts, survey};
+use crate::reconstruct::reconstruct;
+use crate::span::Spans;
+use crate::survey::{Facts, call_bounds, survey};
 use crate::tables::Tables;
 
 /// What is known besides the rows.
@@ -21,6 +24,9 @@ pub(super) struct Run {
     pub ingested: Ingested<()>,
     /// What all spans know together.
     pub facts: Facts,
+    /// The findings that need several traces, and the hops that they are about, which were handed
+    /// out before.
+    pub graveyard: Tables,
 }
 
 /// Reads `inputs` and hands the tables of some partitions at a time to `take`, in the order of the
@@ -28,10 +34,11 @@ pub(super) struct Run {
 /// would otherwise look like traces without deadlines.
 pub(super) fn run(
     inputs: &Inputs,
-    policy: &Policy,
+    rules: &Rules,
     memory: &MemoryFlag,
     mut take: impl FnMut(Vec<Tables>) -> Result<(), Fatal>,
 ) -> Result<Run, Fatal> {
+    let policy = rules.policy()?;
     inputs.start_threads();
     let conventions = inputs.conventions()?;
     let progress = ProgressLine::new(inputs.quiet);
@@ -39,22 +46,30 @@ pub(super) fn run(
     let scattered = scatter(&inputs.paths, settings, &memory.memory(), &progress)?;
     let (mut partitions, ingested) = scattered.replace(());
     let mut facts = Facts::default();
+    let mut pool = Pool::default();
+    let look = |spans: &Spans| {
+        (survey(spans), (rules.clock == Clocks::Pooled).then(|| call_bounds(spans)))
+    };
+    partitions.look_at_all(look, |(surveyed, calls)| {
+        facts.merge(&surveyed);
+        pool.merge(&calls.unwrap_or_default());
+    })?;
+    let offsets = pool.offsets();
     let mut matched = BTreeSet::new();
+    let mut graveyard = Graveyard::default();
     loop {
         let group = partitions.next_group()?;
         if group.is_empty() {
             break;
         }
-        let done: Vec<(Facts, Tables)> = group
-            .into_par_iter()
-            .map(|spans| (survey(&spans), reconstruct(spans, policy)))
-            .collect();
-        for (surveyed, tables) in &done {
-            facts.merge(surveyed);
+        let done: Vec<Tables> =
+            group.into_par_iter().map(|spans| reconstruct(spans, &policy, &offsets)).collect();
+        for tables in &done {
+            graveyard.add(tables);
             let names = tables.requests.iter().filter_map(|row| row.contract);
             matched.extend(names.map(|name| tables.strings.get(name).to_owned()));
         }
-        take(done.into_iter().map(|(_, tables)| tables).collect())?;
+        take(done)?;
     }
     drop(progress);
     for contract in policy.contracts.iter().filter(|contract| !matched.contains(&contract.name)) {
@@ -63,5 +78,5 @@ pub(super) fn run(
         let name = &contract.name;
         output::note(&format!("warning: {name}{pattern} matches the name of no root span"));
     }
-    Ok(Run { ingested, facts })
+    Ok(Run { ingested, facts, graveyard: graveyard.findings() })
 }

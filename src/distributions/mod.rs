@@ -66,7 +66,7 @@ impl Summary {
         for row in &tables.attempts {
             self.add_attempt(row, &mut names);
         }
-        self.add_findings(tables, &mut names);
+        self.add_findings(tables);
     }
 
     fn class(&mut self, name: Name) -> &mut ClassSummary {
@@ -137,7 +137,9 @@ impl Summary {
         attempt.duration.push(row.duration_ns);
     }
 
-    fn add_findings(&mut self, tables: &Tables, names: &mut Names<'_>) {
+    /// Adds the findings of some tables, and nothing else: each at the hop that it is about.
+    pub fn add_findings(&mut self, tables: &Tables) {
+        let mut names = Names { strings: &tables.strings, known: FxHashMap::default() };
         let span = |row: &FindingRow| ((row.trace_id, row.span_id), None);
         let mut places: FxHashMap<(TraceId, SpanId), Option<&HopRow>> =
             tables.findings.iter().map(span).collect();

@@ -148,7 +148,9 @@ pub struct Partitions {
 #[derive(Debug)]
 enum Part {
     /// What each worker found of it.
-    InMemory(Vec<(Arc<[Sym]>, Vec<Span>)>),
+    Scattered(Vec<(Arc<[Sym]>, Vec<Span>)>),
+    /// All of it.
+    Whole(Spans),
     /// Those of a partition's traces that are in a range; how many spans at most.
     OnDisk { partition: usize, range: Range, spans: u64 },
 }
@@ -156,10 +158,21 @@ enum Part {
 impl Part {
     fn bytes(&self) -> u64 {
         let spans = match self {
-            Self::InMemory(workers) => workers.iter().map(|(_, rows)| rows.len() as u64).sum(),
+            Self::Scattered(workers) => workers.iter().map(|(_, rows)| rows.len() as u64).sum(),
+            Self::Whole(spans) => spans.rows.len() as u64,
             Self::OnDisk { spans, .. } => *spans,
         };
         spans * SPAN_BYTES
+    }
+
+    /// The same, if it is on disk: it can be loaded again.
+    const fn on_disk(&self) -> Option<Self> {
+        match *self {
+            Self::OnDisk { partition, range, spans } => {
+                Some(Self::OnDisk { partition, range, spans })
+            }
+            Self::Scattered(_) | Self::Whole(_) => None,
+        }
     }
 }
 
@@ -182,7 +195,7 @@ impl Partitions {
                 part.push((Arc::clone(&numbers), rows));
             }
         }
-        let parts = parts.into_iter().filter(|part| !part.is_empty()).map(Part::InMemory);
+        let parts = parts.into_iter().filter(|part| !part.is_empty()).map(Part::Scattered);
         Self { memory, parts: parts.collect(), spill: None, strings: Arc::new(strings) }
     }
 
@@ -202,9 +215,41 @@ impl Partitions {
         Self { memory, parts, spill: Some(spill), strings: Arc::default() }
     }
 
-    /// The next partitions, as many as are to be in memory at a time; none at the end. Some may be
-    /// empty.
+    /// Shows all partitions to `look`, some at a time, and hands what it gives to `take`, in their
+    /// order. They stay.
+    pub fn look_at_all<T: Send>(
+        &mut self,
+        look: impl Fn(&Spans) -> T + Sync,
+        mut take: impl FnMut(T),
+    ) -> Result<(), IngestError> {
+        let mut looked_at = VecDeque::with_capacity(self.parts.len());
+        loop {
+            let group = self.next_parts();
+            if group.is_empty() {
+                break;
+            }
+            let seen = group.into_par_iter().map(|part| {
+                let on_disk = part.on_disk();
+                let spans = self.load(part)?;
+                Ok((look(&spans), on_disk.unwrap_or_else(|| Part::Whole(spans))))
+            });
+            for (seen, part) in seen.collect::<Result<Vec<_>, IngestError>>()? {
+                take(seen);
+                looked_at.push_back(part);
+            }
+        }
+        self.parts = looked_at;
+        Ok(())
+    }
+
+    /// The next partitions, sorted, as many as are to be in memory at a time; none at the end. Some
+    /// may be empty.
     pub fn next_group(&mut self) -> Result<Vec<Spans>, IngestError> {
+        let group = self.next_parts();
+        group.into_par_iter().map(|part| self.load(part)).collect()
+    }
+
+    fn next_parts(&mut self) -> Vec<Part> {
         let mut bytes = 0;
         let at_most = PARTS_A_THREAD * rayon::current_num_threads();
         let fits = |(at, part): &(usize, &Part)| {
@@ -212,13 +257,13 @@ impl Partitions {
             *at == 0 || *at < at_most && bytes <= self.memory.group_bytes()
         };
         let count = self.parts.iter().enumerate().take_while(fits).count();
-        let group: Vec<Part> = self.parts.drain(..count).collect();
-        group.into_par_iter().map(|part| self.load(part)).collect()
+        self.parts.drain(..count).collect()
     }
 
     fn load(&self, part: Part) -> Result<Spans, IngestError> {
         let mut spans = match (part, &self.spill) {
-            (Part::InMemory(workers), _) => self.merge(workers),
+            (Part::Whole(spans), _) => return Ok(spans),
+            (Part::Scattered(workers), _) => self.merge(workers),
             (Part::OnDisk { partition, range, .. }, Some(spill)) => {
                 let loaded = spill.load(partition, range);
                 let Spans { strings, rows } = loaded.map_err(|error| self.memory.failed(error))?;
@@ -229,6 +274,7 @@ impl Partitions {
         };
         halved_ids::join(&mut spans);
         shared_ids::split(&mut spans);
+        spans.sort();
         Ok(spans)
     }
 

@@ -1,16 +1,17 @@
 //! One trace with everything that its rows are made of.
 
-use super::Policy;
+use super::Context;
 use super::attempt::Calls;
-use super::deadline::Deadlines;
+use super::claim::Claim;
+use super::deadline::{Deadlines, Moment};
 use super::hop::Hops;
 use super::late::Work;
 use super::own_time::OwnTime;
 use super::path::Path;
 use super::trace::Trace;
-use crate::span::{Interner, Span, TraceId};
-use crate::tables::{BlindSpot, BlindSpots};
-use crate::units::UnixNanos;
+use crate::span::{GrantKind, Span, TraceId};
+use crate::tables::{BlindSpot, BlindSpots, DeadlineSource, Evidence};
+use crate::units::Nanos;
 
 /// A trace, every section of SEMANTICS applied but the findings.
 #[derive(Debug, Default)]
@@ -31,14 +32,17 @@ pub(super) struct Annotated<'a> {
     pub path: Path,
     /// By request: whether two layers of it retried.
     pub retry_layered: Vec<bool>,
+    /// The floor of [`crate::budget::tolerance`].
+    pub tolerance_floor: Nanos,
 }
 
 impl<'a> Annotated<'a> {
     /// Annotates one trace in the place of the one before, its spans sorted by (start, id,
     /// content).
-    pub(super) fn fill(&mut self, spans: &[&'a Span], strings: &Interner, policy: &'a Policy) {
-        let Self { trace, deadlines, calls, hops, own_time, work, path, retry_layered } = self;
-        trace.fill(spans, strings, policy);
+    pub(super) fn fill(&mut self, spans: &'a [Span], context: Context<'a, '_>) {
+        let Self { trace, deadlines, calls, hops, own_time, work, path, retry_layered, .. } = self;
+        let Context { strings, policy, .. } = context;
+        trace.fill(spans, context);
         deadlines.fill(trace);
         calls.fill(trace, deadlines, strings);
         hops.fill(trace, deadlines, calls, policy.tolerance);
@@ -46,6 +50,7 @@ impl<'a> Annotated<'a> {
         work.fill(trace, own_time, strings);
         path.fill(trace, own_time, strings);
         *retry_layered = layers(trace, calls);
+        self.tolerance_floor = policy.tolerance;
     }
 
     /// The trace's id.
@@ -61,11 +66,43 @@ impl<'a> Annotated<'a> {
     }
 
     /// The effective deadline of the parent of `i`; of a root's caller the request's.
-    pub(super) fn caller_deadline(&self, i: usize) -> Option<UnixNanos> {
+    pub(super) fn caller_deadline(&self, i: usize) -> Option<Moment> {
         match self.trace.link(i) {
             Some(parent) => self.deadlines.effective[parent],
-            None => self.trace.request(i).deadline,
+            None => self.trace.request(i).deadline.map(|deadline| (deadline, i)),
         }
+    }
+
+    /// That the subtree of `top` worked after `instant`, told by its own work where that is enough
+    /// to be sure of it, else by the last that was done.
+    pub(super) fn worked_after(&self, top: usize, instant: Moment) -> Option<Claim> {
+        let work = &self.work;
+        let claims = [work.own_last[top], work.below[top].last_work];
+        let claims = claims.into_iter().flatten().map(|last| Claim::after(last, instant));
+        let clock = &self.trace.clock;
+        let mut claims = claims.filter(|claim| claim.holds());
+        let first = claims.next()?;
+        Some(claims.find(|_| !first.is_sure(clock)).unwrap_or(first))
+    }
+
+    /// What a deadline rests on: a contract, or the grant that set it.
+    pub(super) fn evidence_of_deadline(&self, (deadline, set_by): Moment) -> Evidence {
+        let request = self.trace.request(set_by);
+        let by_contract = request.root == set_by
+            && request.deadline == Some(deadline)
+            && request.deadline_source == DeadlineSource::Contract;
+        match self.trace.span(set_by).grant {
+            Some(grant) if !by_contract => evidence_of_grant(grant.kind),
+            _ => Evidence::Configured,
+        }
+    }
+}
+
+/// What a finding rests on that comes from a grant of this kind.
+pub(super) const fn evidence_of_grant(kind: GrantKind) -> Evidence {
+    match kind {
+        GrantKind::Full => Evidence::Configured,
+        GrantKind::Remaining | GrantKind::Absolute => Evidence::Declared,
     }
 }
 

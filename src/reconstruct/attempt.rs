@@ -204,7 +204,7 @@ impl Below<'_, '_> {
         let request = trace.request(i);
         let allowance = span.allowance.or_else(|| request.allowance(span.service, self.strings));
         let deadline = trace.link(i).and_then(|parent| self.deadlines.effective[parent]);
-        let remaining = budget::remaining(deadline, trace.start(i));
+        let remaining = deadline.map(|(deadline, _)| deadline - trace.start(i));
         self.found.attempts.push(Attempt {
             span: i,
             kind,

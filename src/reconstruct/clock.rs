@@ -3,22 +3,53 @@
 
 use super::memory::{refill, reset};
 use super::numbers::Numbers;
-use super::tree::{Children, Parent, Tree};
-use crate::span::{Kind, Outcome, Sym};
+use super::tree::{Children, Tree};
+use crate::clocks::{Bounds, Interval, Offsets};
+use crate::forest::Parent;
+use crate::span::{Interner, Outcome, Sym};
 use crate::tables::{BlindSpot, BlindSpots};
 use crate::units::{Nanos, UnixNanos};
-
-/// Servers end their span a little after sending the answer.
-const ANSWER_SLACK: Nanos = Nanos::from_millis(1);
 
 /// A wordless client is taken for cancelled if its server outlives it by more than this.
 const WORDLESS_BOUND: Nanos = Nanos::from_millis(5);
 
-/// What the trace knows of a domain's offset: an interval whose ends may be open.
+/// What is known of a domain's offset against the root's clock.
 #[derive(Clone, Copy, Debug, Default)]
 struct Offset {
     chosen: Nanos,
+    /// The largest that it may be where the domain above is as chosen.
     hi: Option<Nanos>,
+    /// The domain of the caller by which it was settled.
+    above: Option<usize>,
+    /// How many stand above it.
+    depth: usize,
+    /// How far its times may move against those of the domain above.
+    slack: Slack,
+    /// The same against those of the root's.
+    slack_to_root: Slack,
+}
+
+/// How far times may move from where the chosen offset puts them; no bound where there is none.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slack {
+    earlier: Option<Nanos>,
+    later: Option<Nanos>,
+}
+
+impl Slack {
+    const NONE: Self = Self { earlier: Some(Nanos::ZERO), later: Some(Nanos::ZERO) };
+
+    fn of(chosen: Nanos, interval: Interval) -> Self {
+        Self {
+            earlier: interval.hi.map(|hi| (hi - chosen).at_least_zero()),
+            later: interval.lo.map(|lo| (chosen - lo).at_least_zero()),
+        }
+    }
+
+    fn plus(self, other: Self) -> Self {
+        let sum = |one: Option<Nanos>, other: Option<Nanos>| Some(one? + other?);
+        Self { earlier: sum(self.earlier, other.earlier), later: sum(self.later, other.later) }
+    }
 }
 
 /// The times of all spans on the clock of the trace's root.
@@ -44,16 +75,16 @@ pub(super) struct Clock {
 
 impl Clock {
     /// Settles all domains of the trace and aligns its spans.
-    pub(super) fn fill(&mut self, tree: &Tree<'_>) {
+    pub(super) fn fill(&mut self, tree: &Tree<'_>, strings: &Interner, pooled: &Offsets) {
         self.blind_spots = BlindSpots::default();
         self.number_domains(tree);
-        self.settle_domains(tree);
+        self.settle_domains(tree, strings, pooled);
         let corrected = self.offsets.iter().flatten().any(|offset| offset.chosen != Nanos::ZERO);
         self.blind_spots.insert_if(corrected, BlindSpot::ClockSkewCorrected);
-        let shifted = (0..tree.spans.len()).any(|child| match tree.parents[child] {
+        let shifted = (0..tree.forest.spans.len()).any(|child| match tree.forest.parents[child] {
             Parent::Of(parent) => {
                 self.domain_of[child] == self.domain_of[parent]
-                    && tree.spans[child].start < tree.spans[parent].start
+                    && tree.forest.spans[child].start < tree.forest.spans[parent].start
             }
             _ => false,
         });
@@ -61,7 +92,7 @@ impl Clock {
 
         let Self { start, end, outcome, domain_of, offsets, .. } = self;
         let chosen = |i: usize| offsets[domain_of[i]].unwrap_or_default().chosen;
-        let spans = || tree.spans.iter().enumerate();
+        let spans = || tree.forest.spans.iter().enumerate();
         refill(start, spans().map(|(i, span)| span.start - chosen(i)));
         refill(end, spans().map(|(i, span)| span.end - chosen(i)));
         refill(outcome, spans().map(|(_, span)| span.outcome));
@@ -72,9 +103,51 @@ impl Clock {
         self.blind_spots.contains(BlindSpot::ClockSkewCorrected)
     }
 
+    /// Where the offset of span `i`'s clock against the root's lies.
+    pub(super) fn interval(&self, i: usize) -> Interval {
+        let Offset { chosen, slack_to_root, .. } = self.offset(i);
+        Interval {
+            lo: slack_to_root.later.map(|later| chosen - later),
+            hi: slack_to_root.earlier.map(|earlier| chosen + earlier),
+        }
+    }
+
+    /// The offset by which span `i` was aligned.
+    pub(super) fn chosen(&self, i: usize) -> Nanos {
+        self.offset(i).chosen
+    }
+
+    fn offset(&self, i: usize) -> Offset {
+        self.offsets[self.domain_of[i]].unwrap_or_default()
+    }
+
+    /// By how much the time from an instant of span `from` to one of span `to` may be shorter than
+    /// the aligned times tell; `None` where nothing bounds it.
+    pub(super) fn may_shrink(&self, from: usize, to: usize) -> Option<Nanos> {
+        let (mut from, mut to) = (self.domain_of[from], self.domain_of[to]);
+        let offset = |domain: usize| self.offsets[domain].unwrap_or_default();
+        let mut sum = Nanos::ZERO;
+        while from != to {
+            if from == 0 {
+                return Some(sum + offset(to).slack_to_root.earlier?);
+            }
+            if to == 0 {
+                return Some(sum + offset(from).slack_to_root.later?);
+            }
+            if offset(to).depth >= offset(from).depth {
+                sum += offset(to).slack.earlier?;
+                to = offset(to).above?;
+            } else {
+                sum += offset(from).slack.later?;
+                from = offset(from).above?;
+            }
+        }
+        Some(sum)
+    }
+
     /// The aligned instant at which span `i` arrived: its start less its queued-before.
     pub(super) fn arrival(&self, tree: &Tree<'_>, i: usize) -> UnixNanos {
-        self.start[i] - tree.spans[i].queued_before
+        self.start[i] - tree.forest.spans[i].queued_before
     }
 
     /// Makes a wordless client `cancelled` if one of its servers surely went on after it.
@@ -85,7 +158,9 @@ impl Clock {
         children: &Children,
         is_server: impl Fn(usize) -> bool,
     ) {
-        for client in (0..tree.spans.len()).filter(|&i| tree.spans[i].flags.is_wordless) {
+        for client in
+            (0..tree.forest.spans.len()).filter(|&i| tree.forest.spans[i].flags.is_wordless)
+        {
             let mut servers = children.of(client).iter().filter(|&&child| is_server(child));
             if servers.any(|&server| self.surely_outlives(tree, client, server)) {
                 self.outcome[client] = Outcome::Cancelled;
@@ -100,36 +175,87 @@ impl Clock {
         }
         // The largest offset moves the server's end furthest back.
         let hi = self.offsets[self.domain_of[server]].and_then(|offset| offset.hi);
-        hi.is_some_and(|hi| tree.spans[server].end - hi > bound)
+        hi.is_some_and(|hi| tree.forest.spans[server].end - hi > bound)
     }
 
     /// Numbers the domains; that of the trace's root is 0.
     fn number_domains(&mut self, tree: &Tree<'_>) {
         let numbers = &mut self.numbers;
         numbers.clear();
-        numbers.of(tree.spans[tree.root].clock_domain);
-        refill(&mut self.domain_of, tree.spans.iter().map(|span| numbers.of(span.clock_domain)));
+        numbers.of(tree.forest.spans[tree.root].clock_domain);
+        refill(
+            &mut self.domain_of,
+            tree.forest.spans.iter().map(|span| numbers.of(span.clock_domain)),
+        );
     }
 
     /// Settles each domain when breadth-first order first meets it, by its edges from domains that
     /// are settled by then.
-    fn settle_domains(&mut self, tree: &Tree<'_>) {
+    fn settle_domains(&mut self, tree: &Tree<'_>, strings: &Interner, pooled: &Offsets) {
         let domains = self.numbers.len();
         reset(&mut self.offsets, domains, None);
-        self.offsets[0] = Some(Offset::default());
+        self.offsets[0] =
+            Some(Offset { slack: Slack::NONE, slack_to_root: Slack::NONE, ..Offset::default() });
         if domains == 1 {
             return;
         }
         self.members.fill(domains, self.domain_of.iter().copied().zip(0..));
         self.walk_breadth_first(tree);
-        for &span in &self.breadth_first {
-            let domain = self.domain_of[span];
+        for place in 0..self.breadth_first.len() {
+            let domain = self.domain_of[self.breadth_first[place]];
             if self.offsets[domain].is_none() {
-                let members = self.members.of(domain).iter();
-                let edges = members
-                    .filter_map(|&child| Edge::into(tree, &self.domain_of, &self.offsets, child));
-                self.offsets[domain] = Some(settle(edges, &mut self.blind_spots));
+                self.offsets[domain] = Some(self.settle(tree, domain, strings, pooled));
             }
+        }
+    }
+
+    /// Settles a domain: by what the whole input says where it does, else by this trace alone.
+    fn settle(
+        &mut self,
+        tree: &Tree<'_>,
+        domain: usize,
+        strings: &Interner,
+        pooled: &Offsets,
+    ) -> Offset {
+        let mut bounds = Bounds::default();
+        // Of the whole input: by the first caller's domain, and by those of all callers.
+        let mut above: Option<(usize, Option<Interval>)> = None;
+        let mut all = Some(Interval::default());
+        let mut last_caller = None;
+        for &child in self.members.of(domain) {
+            let Parent::Of(parent) = tree.forest.parents[child] else { continue };
+            let caller = self.domain_of[parent];
+            let Some(caller_offset) = self.offsets[caller] else { continue };
+            let (child, parent) = (tree.forest.spans[child], tree.forest.spans[parent]);
+            bounds = bounds.meet(Bounds::of_call(parent, child).shifted(caller_offset.chosen));
+            // One call tells what all between the same clocks do.
+            if last_caller != Some(caller) {
+                last_caller = Some(caller);
+                let of_input = pooled.of_call(strings, parent, child);
+                let of_input = of_input.map(|interval| interval.shifted(caller_offset.chosen));
+                above.get_or_insert((caller, of_input));
+                all = all.zip(of_input).map(|(all, of_caller)| all.meet(of_caller));
+            }
+        }
+        let Some((above, by_first)) = above else { return Offset::default() };
+        // The callers' own offsets are no more than chosen: together they may leave nothing.
+        let of_input = all.filter(|interval| !interval.is_empty()).or(by_first);
+        let told = of_input.or_else(|| bounds.interval());
+        self.blind_spots.insert_if(told.is_none(), BlindSpot::ClockConflict);
+        let interval = told.unwrap_or(bounds.by_sending());
+        let chosen = interval.chosen();
+        let sure = |by: Interval| if of_input.is_some() { by.with_drift() } else { by };
+        // A clock that was set meanwhile has no one offset: nothing is sure there.
+        let slack =
+            told.map_or(Slack::default(), |told| Slack::of(chosen, sure(by_first.unwrap_or(told))));
+        let caller = self.offsets[above].unwrap_or_default();
+        Offset {
+            chosen,
+            hi: sure(interval).hi,
+            above: Some(above),
+            depth: caller.depth + 1,
+            slack,
+            slack_to_root: caller.slack_to_root.plus(slack),
         }
     }
 
@@ -144,61 +270,4 @@ impl Clock {
             next += 1;
         }
     }
-}
-
-/// What one edge from a settled domain says of a child's offset θ.
-struct Edge {
-    /// Nothing starts before it was sent: θ ≤ this.
-    hi: Nanos,
-    /// The answer had to get back: θ ≥ this.
-    lo: Option<Nanos>,
-    /// The same for an HTTP client, whose span ends at the response's head.
-    weak_lo: Option<Nanos>,
-}
-
-impl Edge {
-    fn into(
-        tree: &Tree<'_>,
-        domain_of: &[usize],
-        offsets: &[Option<Offset>],
-        child: usize,
-    ) -> Option<Self> {
-        let Parent::Of(parent) = tree.parents[child] else { return None };
-        let parent_offset = offsets[domain_of[parent]]?.chosen;
-        let (child, parent) = (tree.spans[child], tree.spans[parent]);
-        let parent_end = parent.end - parent_offset;
-        let synchronous = parent.kind != Kind::Producer && child.kind != Kind::Consumer;
-        let came_back = synchronous
-            && !parent.outcome.left()
-            && !parent.flags.is_wordless
-            && child.duration() <= parent.duration();
-        let lo = came_back.then(|| child.end - parent_end - ANSWER_SLACK);
-        let weak = came_back && parent.flags.has_http_method;
-        Some(Self {
-            hi: child.start - (parent.start - parent_offset),
-            lo,
-            weak_lo: if weak { Some(child.start - parent_end) } else { lo },
-        })
-    }
-}
-
-fn settle(edges: impl Iterator<Item = Edge>, blind_spots: &mut BlindSpots) -> Offset {
-    let (mut hi, mut strong, mut weak) = (None, None, None);
-    for edge in edges {
-        hi = Some(hi.map_or(edge.hi, |hi: Nanos| hi.min(edge.hi)));
-        strong = strong.max(edge.lo);
-        weak = weak.max(edge.weak_lo);
-    }
-    let fits = |lo: &Option<Nanos>| lo.is_none() || *lo <= hi;
-    let lo = [strong, weak].into_iter().find(fits).unwrap_or_else(|| {
-        blind_spots.insert(BlindSpot::ClockConflict);
-        None
-    });
-    let zero_fits = lo.is_none_or(|lo| lo <= Nanos::ZERO) && hi.is_none_or(|hi| hi >= Nanos::ZERO);
-    let chosen = match (lo, hi) {
-        _ if zero_fits => Nanos::ZERO,
-        (Some(lo), Some(hi)) => lo + (hi - lo).div_floor(2),
-        (lo, hi) => lo.or(hi).unwrap_or(Nanos::ZERO),
-    };
-    Offset { chosen, hi }
 }

@@ -5,13 +5,16 @@ use super::trace::Trace;
 use crate::budget;
 use crate::units::UnixNanos;
 
+/// An instant, and the span on whose clock it was told.
+pub(super) type Moment = (UnixNanos, usize);
+
 /// The deadlines of the spans of a trace, on its one clock.
 #[derive(Debug, Default)]
 pub(super) struct Deadlines {
     /// The earlier of the caller's effective deadline and the span's own.
-    pub effective: Vec<Option<UnixNanos>>,
+    pub effective: Vec<Option<Moment>>,
     /// What the span's own process could know.
-    pub known: Vec<Option<UnixNanos>>,
+    pub known: Vec<Option<Moment>>,
 }
 
 impl Deadlines {
@@ -21,9 +24,9 @@ impl Deadlines {
         reset(effective, trace.len(), None);
         reset(known, trace.len(), None);
         for &i in &trace.tree.top_down {
-            let own = trace.grant(i).map(|(grant, anchor)| anchor + grant.value);
+            let own = trace.grant(i).map(|(grant, anchor)| (anchor + grant.value, i));
             let Some(parent) = trace.link(i) else {
-                let deadline = trace.request(i).deadline;
+                let deadline = trace.request(i).deadline.map(|deadline| (deadline, i));
                 effective[i] = budget::earlier(deadline, own);
                 known[i] = deadline;
                 continue;
@@ -35,8 +38,8 @@ impl Deadlines {
 }
 
 /// A server counts the grant of its client from its own receipt.
-fn told_by_client(trace: &Trace<'_>, i: usize) -> Option<UnixNanos> {
+fn told_by_client(trace: &Trace<'_>, i: usize) -> Option<Moment> {
     let client = trace.parent(i).filter(|&parent| trace.is_client(parent))?;
     let grant = trace.span(client).grant.filter(|_| trace.is_server(i))?;
-    Some(trace.arrival(i) + grant.value)
+    Some((trace.arrival(i) + grant.value, i))
 }

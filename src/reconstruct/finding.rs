@@ -2,13 +2,15 @@
 
 use std::cmp::Reverse;
 
-use super::annotated::Annotated;
+use super::annotated::{Annotated, evidence_of_grant};
 use super::attempt::Attempt;
+use super::claim::{Claim, certainty};
+use super::deadline::Moment;
 use super::hop::Hop;
 use super::max_tree::MaxTree;
 use crate::budget;
 use crate::span::Outcome;
-use crate::tables::{AttemptKind, FindingCode, Funding, Verdict};
+use crate::tables::{AttemptKind, Certainty, Evidence, FindingCode, Funding, Verdict};
 use crate::units::Nanos;
 
 /// A call may end so long after the reserve began to be spent.
@@ -25,6 +27,10 @@ pub(super) struct Finding {
     pub excess: Nanos,
     /// Late and residual work that is told here and nowhere else; `None` if not about a hop.
     pub wasted: Option<Nanos>,
+    /// What it rests on.
+    pub evidence: Evidence,
+    /// Whether it holds for all offsets that clocks may have.
+    pub certainty: Certainty,
 }
 
 /// All findings of a trace but those that need several traces.
@@ -35,7 +41,8 @@ pub(super) fn findings(of: &Annotated<'_>) -> Vec<Finding> {
     of.calls.calls().for_each(|attempts| found.call(attempts));
     for (request, &layered) in of.retry_layered.iter().enumerate() {
         if layered {
-            found.add(FindingCode::RetryLayered, of.trace.requests[request].root, Nanos::ZERO);
+            let root = of.trace.requests[request].root;
+            found.add(FindingCode::RetryLayered, root, Nanos::ZERO, Evidence::Inferred, &[]);
         }
     }
     found.tell_waste();
@@ -48,10 +55,34 @@ struct Found<'t, 'a> {
 }
 
 impl Found<'_, '_> {
-    fn add(&mut self, code: FindingCode, span: usize, excess: Nanos) {
+    fn add(
+        &mut self,
+        code: FindingCode,
+        span: usize,
+        excess: Nanos,
+        evidence: Evidence,
+        claims: &[Claim],
+    ) {
         if !self.of.work.long_lived[span] {
-            self.findings.push(Finding { code, span, excess, wasted: None });
+            let certainty = certainty(claims, &self.of.trace.clock);
+            self.findings.push(Finding { code, span, excess, wasted: None, evidence, certainty });
         }
+    }
+
+    /// The same, if all claims hold.
+    fn add_if(
+        &mut self,
+        code: FindingCode,
+        span: usize,
+        excess: Nanos,
+        evidence: Evidence,
+        claims: &[Claim],
+    ) -> bool {
+        let holds = claims.iter().all(|claim| claim.holds());
+        if holds {
+            self.add(code, span, excess, evidence, claims);
+        }
+        holds
     }
 
     fn hop(&mut self, hop: &Hop) {
@@ -64,15 +95,30 @@ impl Found<'_, '_> {
     }
 
     fn grant(&mut self, hop: &Hop) {
-        let excess = hop.overgrant().unwrap_or(Nanos::ZERO);
+        let (Some(grant), Some(deadline)) = (hop.grant, hop.deadline) else { return };
+        let floor = self.of.tolerance_floor;
+        let until = (
+            hop.judged_at.0 + grant.value - budget::tolerance(grant.value, floor),
+            hop.judged_at.1,
+        );
+        let beyond = |deadline: Moment| Claim::after(until, deadline);
+        let evidence = evidence_of_grant(grant.kind);
         match hop.verdict {
-            Verdict::Reset => self.add(FindingCode::TimeoutReset, hop.top, excess),
-            Verdict::Overgrant => self.add(FindingCode::Overgrant, hop.top, excess),
+            Verdict::Reset | Verdict::Overgrant => {
+                let code = match hop.verdict {
+                    Verdict::Reset => FindingCode::TimeoutReset,
+                    _ => FindingCode::Overgrant,
+                };
+                let excess = hop.overgrant().unwrap_or(Nanos::ZERO);
+                let known = hop.known_deadline.unwrap_or(deadline);
+                self.add(code, hop.top, excess, evidence, &[beyond(deadline), beyond(known)]);
+            }
             Verdict::ReserveInvading => {
-                if let (Some(grant), Some(left)) = (hop.grant, hop.left) {
-                    let spendable = left - self.of.trace.request(hop.first).reserve();
-                    self.add(FindingCode::ReserveInvaded, hop.top, grant.value - spendable);
-                }
+                let spendable =
+                    (deadline.0 - self.of.trace.request(hop.first).reserve(), deadline.1);
+                let excess = hop.judged_at.0 + grant.value - spendable.0;
+                let code = FindingCode::ReserveInvaded;
+                self.add(code, hop.top, excess, evidence, &[beyond(spendable)]);
             }
             _ => {}
         }
@@ -81,23 +127,26 @@ impl Found<'_, '_> {
     fn execution(&mut self, hop: &Hop) {
         let Some((server, begun)) = hop.server.zip(hop.begun) else { return };
         let trace = &self.of.trace;
-        let arrived = trace.arrival(server);
-        let worked = self.of.work.below[server].worked_after(begun);
+        let (begun, arrived) = ((begun, server), (trace.arrival(server), server));
+        let worked = self.of.worked_after(server, begun);
         if let Some(deadline) = self.of.caller_deadline(server) {
-            let spendable = deadline - trace.request(server).reserve();
-            if deadline > arrived && hop.queue > Nanos::ZERO && begun >= spendable {
-                self.add(FindingCode::AdmittedUnfundable, hop.top, begun - spendable);
+            let evidence = self.of.evidence_of_deadline(deadline);
+            let spendable = (deadline.0 - trace.request(server).reserve(), deadline.1);
+            if hop.queue > Nanos::ZERO {
+                let claims = [Claim::after(deadline, arrived), Claim::not_before(begun, spendable)];
+                let code = FindingCode::AdmittedUnfundable;
+                self.add_if(code, hop.top, begun.0 - spendable.0, evidence, &claims);
             }
-            if begun >= deadline && worked {
-                self.add(FindingCode::StartedExpired, hop.top, begun - deadline);
+            if let Some(worked) = worked {
+                let claims = [Claim::not_before(begun, deadline), worked];
+                let code = FindingCode::StartedExpired;
+                self.add_if(code, hop.top, begun.0 - deadline.0, evidence, &claims);
             }
         }
-        if let Some(left) = self.of.work.left_above[server]
-            && arrived <= left
-            && left < begun
-            && worked
-        {
-            self.add(FindingCode::RanAfterQueueCancel, hop.top, begun - left);
+        if let (Some(left), Some(worked)) = (self.of.work.left_above[server], worked) {
+            let claims = [Claim::not_before(left, arrived), Claim::after(begun, left), worked];
+            let code = FindingCode::RanAfterQueueCancel;
+            self.add_if(code, hop.top, begun.0 - left.0, Evidence::Inferred, &claims);
         }
     }
 
@@ -108,11 +157,12 @@ impl Found<'_, '_> {
         if let Some(deadline) =
             request.deadline.filter(|_| called && request.reserve() > Nanos::ZERO)
         {
-            let spendable = deadline - request.reserve();
-            let end = trace.end(hop.first);
-            if end > spendable + RESERVE_SLACK {
-                self.add(FindingCode::ReserveConsumed, hop.top, end - spendable);
-            }
+            let spendable = (deadline - request.reserve(), request.root);
+            let end = (trace.end(hop.first), hop.first);
+            let claim = Claim::after(end, spendable).by(RESERVE_SLACK);
+            let evidence = self.of.evidence_of_deadline((deadline, request.root));
+            let code = FindingCode::ReserveConsumed;
+            self.add_if(code, hop.top, end.0 - spendable.0, evidence, &[claim]);
         }
     }
 
@@ -123,34 +173,46 @@ impl Found<'_, '_> {
             return;
         }
         let bound = request.residual_bound();
+        let end_of = |i: usize| (trace.end(i), i);
         if let (Some(client), Some(server)) = (hop.client, hop.server)
             && trace.left(client)
-            && trace.end(server) > trace.end(client) + bound
-            && self.of.work.below[server].worked_after(trace.end(client))
+            && let Some(worked) = self.of.worked_after(server, end_of(client))
         {
+            let claims = [Claim::after(end_of(server), end_of(client)).by(bound), worked];
             let excess = trace.end(server) - trace.end(client);
-            return self.add(FindingCode::CancelIgnored, hop.top, excess);
+            let code = FindingCode::CancelIgnored;
+            if self.add_if(code, hop.top, excess, Evidence::Inferred, &claims) {
+                return;
+            }
         }
         let Some(parent) = trace.link(hop.first) else { return };
         let Some(left) = self.of.work.left_above[hop.first] else { return };
+        let Some(worked) = self.of.worked_after(hop.top, left) else { return };
         // The parent still ran then, and noticed: it ended within the bound.
-        let noticed = trace.start(parent) <= left
-            && left <= trace.end(parent)
-            && trace.end(parent) <= left + bound;
-        let end = trace.end(hop.first);
-        if noticed && end > left + bound && self.of.work.below[hop.top].worked_after(left) {
-            self.add(FindingCode::CancelDropped, hop.top, end - left);
-        }
+        let end = end_of(hop.first);
+        let claims = [
+            Claim::not_before(left, (trace.start(parent), parent)),
+            Claim::not_before(end_of(parent), left),
+            Claim::not_before((left.0 + bound, left.1), end_of(parent)),
+            Claim::after(end, left).by(bound),
+            worked,
+        ];
+        let code = FindingCode::CancelDropped;
+        self.add_if(code, hop.top, end.0 - left.0, Evidence::Inferred, &claims);
     }
 
     fn side_effect(&mut self, i: usize) {
         let trace = &self.of.trace;
-        if let Some(deadline) = trace.request(i).deadline
+        let request = trace.request(i);
+        if let Some(deadline) = request.deadline
             && trace.span(i).flags.side_effect
             && !trace.is_call_span(i)
-            && trace.start(i) >= deadline
         {
-            self.add(FindingCode::SideEffectLate, i, trace.start(i) - deadline);
+            let deadline = (deadline, request.root);
+            let claim = Claim::not_before((trace.start(i), i), deadline);
+            let evidence = self.of.evidence_of_deadline(deadline);
+            let code = FindingCode::SideEffectLate;
+            self.add_if(code, i, trace.start(i) - deadline.0, evidence, &[claim]);
         }
     }
 
@@ -160,7 +222,8 @@ impl Found<'_, '_> {
             self.funding(attempt);
             let repeat_safe = self.of.trace.span(attempt.span).flags.repeat_safe;
             if attempt.kind == AttemptKind::Retry && !repeat_safe && left_before {
-                self.add(FindingCode::BlindRetry, attempt.span, Nanos::ZERO);
+                let code = FindingCode::BlindRetry;
+                self.add(code, attempt.span, Nanos::ZERO, Evidence::Inferred, &[]);
             }
             left_before |= self.of.trace.left(attempt.span);
         }
@@ -176,18 +239,27 @@ impl Found<'_, '_> {
             AttemptKind::Hedge => FindingCode::HedgeUnfundable,
             AttemptKind::Resend => return,
         };
-        let Some(remaining) = attempt.remaining else { return };
-        let excess = match attempt.funding {
-            Funding::Expired => Some(-remaining),
-            Funding::Unfundable => {
-                let reserve = self.of.trace.request(attempt.span).reserve();
-                attempt.allowance.map(|needed| needed - budget::available(remaining, reserve))
+        let Some(deadline) = self.of.caller_deadline(attempt.span) else { return };
+        let start = (self.of.trace.start(attempt.span), attempt.span);
+        let reserve = self.of.trace.request(attempt.span).reserve();
+        let needed = attempt.allowance.map(|allowance| {
+            let until = (start.0 + reserve + allowance, start.1);
+            (allowance, Claim::after(until, deadline))
+        });
+        let (excess, claim) = match (attempt.funding, needed) {
+            (Funding::Funded | Funding::Unknown, _) | (Funding::Unfundable, None) => return,
+            (Funding::Unfundable, Some((allowance, claim))) => {
+                let available = budget::available(deadline.0 - start.0, reserve);
+                (allowance - available, claim)
             }
-            Funding::Funded | Funding::Unknown => None,
+            // Later than it was too late for the allowance: the weaker claim is the surer one.
+            (Funding::Expired, needed) => {
+                let expired = Claim::not_before(start, deadline);
+                (start.0 - deadline.0, needed.map_or(expired, |(_, claim)| claim))
+            }
         };
-        if let Some(excess) = excess {
-            self.add(code, attempt.span, excess);
-        }
+        let evidence = self.of.evidence_of_deadline(deadline);
+        self.add(code, attempt.span, excess, evidence, &[claim]);
     }
 
     fn hedges(&mut self, attempts: &[Attempt]) {
@@ -208,16 +280,17 @@ impl Found<'_, '_> {
             let ended_after = won.partition_point(|&won| trace.end(won) > trace.start(lost));
             let before_end = Reverse(trace.end(lost) - Nanos::from_nanos(1));
             let winner = starts.last_reaching(ended_after, before_end);
-            let winner_end = winner.and_then(|place| won.get(place)).map(|&won| trace.end(won));
+            let winner_end =
+                winner.and_then(|place| won.get(place)).map(|&won| (trace.end(won), won));
             let last_end = self.of.work.below[lost].last_end;
-            if let (Some(winner_end), Some(last_end)) = (winner_end, last_end)
-                && last_end > winner_end + bound
-            {
-                going_on.push((lost, last_end - winner_end));
+            if let (Some(winner_end), Some(last_end)) = (winner_end, last_end) {
+                let claim = Claim::after(last_end, winner_end).by(bound);
+                going_on.push((lost, last_end.0 - winner_end.0, claim));
             }
         }
-        for (lost, excess) in going_on {
-            self.add(FindingCode::HedgeNotCancelled, lost, excess);
+        for (lost, excess, claim) in going_on {
+            let code = FindingCode::HedgeNotCancelled;
+            self.add_if(code, lost, excess, Evidence::Inferred, &[claim]);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::ancestors::{Ancestors, Multiset};
 use super::attempt::Calls;
-use super::deadline::Deadlines;
+use super::deadline::{Deadlines, Moment};
 use super::memory::reset;
 use super::own_time::Union;
 use super::trace::Trace;
@@ -31,10 +31,12 @@ pub(super) struct Hop {
     pub caller: Option<usize>,
     /// What the callee was given.
     pub grant: Option<Grant>,
-    /// R: what the caller had left at the grant's anchor.
-    pub left: Option<Nanos>,
-    /// K: the same by what the caller could know.
-    pub known_left: Option<Nanos>,
+    /// From when R and K count: the grant's anchor, else the first half's start.
+    pub judged_at: Moment,
+    /// By what R counts: the effective deadline of the caller.
+    pub deadline: Option<Moment>,
+    /// By what K counts: what the caller could know.
+    pub known_deadline: Option<Moment>,
     /// The grant compared with what was left.
     pub verdict: Verdict,
     /// Time in queues: the waits inside both halves, and before the callee.
@@ -53,9 +55,19 @@ impl Hop {
         trace.span(self.top).span_id
     }
 
+    /// R: what the caller had left at the grant's anchor.
+    pub(super) fn left(&self) -> Option<Nanos> {
+        self.deadline.map(|(deadline, _)| deadline - self.judged_at.0)
+    }
+
+    /// K: the same by what the caller could know.
+    fn known_left(&self) -> Option<Nanos> {
+        self.known_deadline.map(|(deadline, _)| deadline - self.judged_at.0)
+    }
+
     /// By how much the grant exceeds what was left.
     pub(super) fn overgrant(&self) -> Option<Nanos> {
-        Some((self.grant?.value - self.left?.at_least_zero()).at_least_zero())
+        Some((self.grant?.value - self.left()?.at_least_zero()).at_least_zero())
     }
 
     /// More than was left, beyond what rounding explains.
@@ -66,11 +78,11 @@ impl Hop {
     }
 
     fn exceeds_left(&self, floor: Nanos) -> bool {
-        self.exceeds(self.left.map(Nanos::at_least_zero), floor)
+        self.exceeds(self.left().map(Nanos::at_least_zero), floor)
     }
 
     fn exceeds_known(&self, floor: Nanos) -> bool {
-        self.exceeds(self.known_left, floor)
+        self.exceeds(self.known_left(), floor)
     }
 }
 
@@ -192,19 +204,17 @@ fn hop(
 ) -> Hop {
     let Halves { first, client, server, top } = halves;
     let given = |from: usize, judged_by: Option<usize>| {
-        trace.grant(from).map(|(grant, anchor)| (grant, anchor, judged_by))
+        trace.grant(from).map(|(grant, anchor)| (grant, (anchor, from), judged_by))
     };
     let above = trace.link(first);
     let granted = client
         .and_then(|client| given(client, above))
         .or_else(|| handed.and_then(|call_span| given(call_span, trace.link(call_span))))
         .or_else(|| server.and_then(|server| given(server, above)));
-    let (anchor, judge) =
-        granted.map_or((trace.start(first), above), |(_, anchor, judge)| (anchor, judge));
-    let deadline = trace.request(first).deadline;
-    let left_by = |deadlines: &[Option<UnixNanos>]| {
-        budget::remaining(judge.map_or(deadline, |judge| deadlines[judge]), anchor)
-    };
+    let (judged_at, judge) =
+        granted.map_or(((trace.start(first), first), above), |(_, anchor, judge)| (anchor, judge));
+    let of_root = trace.request(first).deadline.map(|deadline| (deadline, first));
+    let by = |deadlines: &[Option<Moment>]| judge.map_or(of_root, |judge| deadlines[judge]);
     Hop {
         first,
         client,
@@ -213,8 +223,9 @@ fn hop(
         depth,
         caller: trace.caller(first),
         grant: granted.map(|(grant, ..)| grant),
-        left: left_by(&deadlines.effective),
-        known_left: left_by(&deadlines.known),
+        judged_at,
+        deadline: by(&deadlines.effective),
+        known_deadline: by(&deadlines.known),
         verdict: Verdict::Undeclared,
         queue: Nanos::ZERO,
         begun: server.map(|server| trace.execution_start(server)),
@@ -258,10 +269,10 @@ fn verdict(trace: &Trace<'_>, hop: &Hop, floor: Nanos, below_dishonest: bool) ->
         return Verdict::Origin;
     }
     let Some(grant) = hop.grant else {
-        let left = hop.left.is_none_or(|left| left > Nanos::ZERO);
+        let left = hop.left().is_none_or(|left| left > Nanos::ZERO);
         return if left { Verdict::Undeclared } else { Verdict::Expired };
     };
-    let Some(left) = hop.left else { return Verdict::NoCallerDeadline };
+    let Some(left) = hop.left() else { return Verdict::NoCallerDeadline };
     if hop.exceeds_left(floor) {
         return match (hop.exceeds_known(floor), below_dishonest, hop.repeats) {
             (false, true, _) => Verdict::Inherited,

@@ -1,5 +1,6 @@
 //! Late and residual work, and open calls (SEMANTICS §9).
 
+use super::deadline::Moment;
 use super::memory::reset;
 use super::own_time::{OwnTime, Stretch};
 use super::trace::Trace;
@@ -13,6 +14,9 @@ use crate::units::{Nanos, UnixNanos};
 pub(super) struct Amounts {
     /// Work after the request's deadline.
     pub late_work: Nanos,
+    /// The least and the most that it is over all offsets that clocks may have.
+    pub late_work_min: Nanos,
+    pub late_work_max: Nanos,
     /// Open calls after the request's deadline.
     pub late_wait: Nanos,
     /// Work after an ancestor had left.
@@ -20,24 +24,21 @@ pub(super) struct Amounts {
     /// Open calls after an ancestor had left.
     pub residual_wait: Nanos,
     /// The last instant at which it worked.
-    pub last_work: Option<UnixNanos>,
+    pub last_work: Option<Moment>,
     /// The last end of a span.
-    pub last_end: Option<UnixNanos>,
+    pub last_end: Option<Moment>,
 }
 
 impl Amounts {
     fn add(&mut self, other: Self) {
         self.late_work += other.late_work;
+        self.late_work_min += other.late_work_min;
+        self.late_work_max += other.late_work_max;
         self.late_wait += other.late_wait;
         self.residual_work += other.residual_work;
         self.residual_wait += other.residual_wait;
         self.last_work = self.last_work.max(other.last_work);
         self.last_end = self.last_end.max(other.last_end);
-    }
-
-    /// Whether it worked after `instant`.
-    pub(super) fn worked_after(&self, instant: UnixNanos) -> bool {
-        self.last_work.is_some_and(|last| last > instant)
     }
 }
 
@@ -46,18 +47,21 @@ impl Amounts {
 pub(super) struct Work {
     /// By span: its own and all below it, attached spans below the root.
     pub below: Vec<Amounts>,
+    /// By span: the last instant at which it worked itself.
+    pub own_last: Vec<Option<Moment>>,
     /// By span: whether it, or a span above it, rightly outlasts any budget.
     pub long_lived: Vec<bool>,
     /// By span: whether its service, or one above it, is meant to go on after its caller left.
     pub detached: Vec<bool>,
     /// By span: the earliest instant at which an ancestor left.
-    pub left_above: Vec<Option<UnixNanos>>,
+    pub left_above: Vec<Option<Moment>>,
 }
 
 impl Work {
     /// Two passes: down for the instants that count, up for the sums.
     pub(super) fn fill(&mut self, trace: &Trace<'_>, own_time: &OwnTime, strings: &Interner) {
         reset(&mut self.below, trace.len(), Amounts::default());
+        reset(&mut self.own_last, trace.len(), None);
         reset(&mut self.long_lived, trace.len(), false);
         reset(&mut self.detached, trace.len(), false);
         reset(&mut self.left_above, trace.len(), None);
@@ -71,11 +75,13 @@ impl Work {
             if let Some(parent) = trace.link(i) {
                 long_lived[i] |= long_lived[parent];
                 detached[i] |= detached[parent];
-                let parent_left = trace.left(parent).then(|| trace.end(parent));
+                let parent_left = trace.left(parent).then(|| (trace.end(parent), parent));
                 left_above[i] = budget::earlier(left_above[parent], parent_left);
             }
             let (late_from, residual_from) = self.wasted_from(trace, i);
+            let late_from = late_from.map(|deadline| Late::of(trace, i, deadline));
             self.below[i] = own(trace, own_time, i, late_from, residual_from);
+            self.own_last[i] = self.below[i].last_work;
         }
         for &i in trace.tree.top_down.iter().rev() {
             if let Some(parent) = trace.link(i) {
@@ -92,8 +98,30 @@ impl Work {
         i: usize,
     ) -> (Option<UnixNanos>, Option<UnixNanos>) {
         let ends = !self.long_lived[i];
-        let residual_from = self.left_above[i].filter(|_| ends && !self.detached[i]);
-        (trace.request(i).deadline.filter(|_| ends), residual_from)
+        let left = self.left_above[i].filter(|_| ends && !self.detached[i]);
+        (trace.request(i).deadline.filter(|_| ends), left.map(|(left, _)| left))
+    }
+}
+
+/// From when work of a span is late: its request's deadline on the one clock, and where that may
+/// lie by the span's own.
+#[derive(Clone, Copy)]
+struct Late {
+    chosen: UnixNanos,
+    earliest: UnixNanos,
+    latest: UnixNanos,
+}
+
+impl Late {
+    fn of(trace: &Trace<'_>, i: usize, deadline: UnixNanos) -> Self {
+        let root = trace.request(i).root;
+        let earlier = trace.clock.may_shrink(i, root);
+        let later = trace.clock.may_shrink(root, i);
+        Self {
+            chosen: deadline,
+            earliest: earlier.map_or(UnixNanos::MIN, |earlier| deadline - earlier),
+            latest: later.map_or(UnixNanos::MAX, |later| deadline + later),
+        }
     }
 }
 
@@ -102,10 +130,10 @@ fn own(
     trace: &Trace<'_>,
     own_time: &OwnTime,
     i: usize,
-    late_from: Option<UnixNanos>,
+    late_from: Option<Late>,
     residual_from: Option<UnixNanos>,
 ) -> Amounts {
-    let mut amounts = Amounts { last_end: Some(trace.end(i)), ..Amounts::default() };
+    let mut amounts = Amounts { last_end: Some((trace.end(i), i)), ..Amounts::default() };
     let sends = trace.span(i).kind.sends();
     // A call whose other end was not traced is open: somebody may be working there, unseen.
     let is_open = own_time.otherwise(i) == Category::Downstream;
@@ -113,11 +141,14 @@ fn own(
         return amounts;
     }
     let (mut late, mut residual) = (Nanos::ZERO, Nanos::ZERO);
+    let (mut least, mut most) = (Nanos::ZERO, Nanos::ZERO);
     let mut last = None;
     for_each_gap(trace, i, |gap| {
         own_time.split(i, gap, |part, mark| {
             if mark.is_none() {
-                late += after(part, late_from);
+                late += after(part, late_from.map(|late| late.chosen));
+                least += after(part, late_from.map(|late| late.latest));
+                most += after(part, late_from.map(|late| late.earliest));
                 residual += after(part, residual_from);
                 last = Some(part.1);
             }
@@ -127,7 +158,8 @@ fn own(
         (amounts.late_wait, amounts.residual_wait) = (late, residual);
     } else {
         (amounts.late_work, amounts.residual_work) = (late, residual);
-        amounts.last_work = last;
+        (amounts.late_work_min, amounts.late_work_max) = (least, most);
+        amounts.last_work = last.map(|last| (last, i));
     }
     amounts
 }

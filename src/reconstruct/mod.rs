@@ -4,6 +4,7 @@
 mod ancestors;
 mod annotated;
 mod attempt;
+mod claim;
 mod clock;
 mod deadline;
 mod finding;
@@ -17,17 +18,18 @@ mod own_time;
 mod path;
 mod request;
 mod rows;
+mod stay;
 mod trace;
 mod tree;
 
 use annotated::Annotated;
-use memory::refill;
 pub use outline::TraceChoice;
 use rows::Rows;
 
 use crate::budget;
+use crate::clocks::Offsets;
 use crate::contract::Contract;
-use crate::span::{Span, Spans};
+use crate::span::{Interner, Spans};
 use crate::tables::Tables;
 use crate::units::Nanos;
 
@@ -48,27 +50,29 @@ impl Default for Policy {
     }
 }
 
-/// The tables of a partition of whole traces, rows in the order of the tables.
-pub fn reconstruct(spans: Spans, policy: &Policy) -> Tables {
+/// The tables of a partition of whole traces, rows in the order of the tables. `offsets` are what
+/// the whole input knows of its clocks; nothing, where each trace is to be on its own.
+pub fn reconstruct(mut spans: Spans, policy: &Policy, offsets: &Offsets) -> Tables {
+    spans.sort();
     let Spans { strings, rows } = spans;
-    // What decides nearly always lies together, not behind references.
-    let mut by_trace: Vec<_> = rows.iter().map(|span| (span.trace_id.sort_key(), span)).collect();
-    by_trace.sort_unstable_by_key(|&(trace, _)| trace);
     let mut told = Rows::new(strings, rows.len());
-    let mut spans = Vec::new();
     let mut annotated = Annotated::default();
-    for trace in by_trace.chunk_by(|one, other| one.0 == other.0) {
-        let strings = &told.tables.strings;
-        refill(&mut spans, trace.iter().map(|&(_, span)| span));
-        spans.sort_unstable_by(|one: &&Span, other| {
-            let key = |span: &Span| (span.start, span.span_id);
-            key(one).cmp(&key(other)).then_with(|| one.content_order(other, strings))
-        });
-        annotated.fill(&spans, strings, policy);
+    for trace in rows.chunk_by(|one, other| one.trace_id == other.trace_id) {
+        let context = Context { strings: &told.tables.strings, policy, offsets };
+        annotated.fill(trace, context);
         told.append(&annotated);
         if policy.outlined.is_some_and(|choice| choice.matches(annotated.trace_id())) {
             outline::append(&annotated, &mut told.tables.outline);
         }
     }
     told.tables
+}
+
+/// What traces are rebuilt by.
+#[derive(Clone, Copy)]
+struct Context<'a, 's> {
+    /// The strings behind the spans.
+    strings: &'s Interner,
+    policy: &'a Policy,
+    offsets: &'a Offsets,
 }

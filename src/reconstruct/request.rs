@@ -3,9 +3,10 @@
 use super::Policy;
 use super::clock::Clock;
 use super::trace::Trace;
-use super::tree::{Parent, Tree};
+use super::tree::Tree;
 use crate::budget;
 use crate::contract::{Contract, Glob};
+use crate::forest::Parent;
 use crate::span::{Interner, Kind, Outcome, Span, Sym};
 use crate::tables::{DeadlineSource, TerminalOutcome};
 use crate::units::{Nanos, UnixNanos};
@@ -78,7 +79,7 @@ impl<'a> Request<'a> {
     /// Takes in span `i` of the request; spans come by aligned (start, id). `may_admit` tells a
     /// server that hangs below the root by real parents.
     pub(super) fn take(&mut self, tree: &Tree<'_>, clock: &Clock, i: usize, may_admit: bool) {
-        let (span, end, outcome) = (tree.spans[i], clock.end[i], clock.outcome[i]);
+        let (span, end, outcome) = (tree.forest.spans[i], clock.end[i], clock.outcome[i]);
         self.spans += 1;
         self.last_end = self.last_end.max(end);
         if outcome.left() {
@@ -164,7 +165,7 @@ fn matches(contract: &Contract, root: &Span, strings: &Interner) -> bool {
 /// When the time of a request began to run: when its root arrived; for a message when it was sent.
 fn origin(trace: &Trace<'_>, root: usize) -> UnixNanos {
     if trace.span(root).kind == Kind::Consumer
-        && let Parent::Of(producer) = trace.tree.parents[root]
+        && let Parent::Of(producer) = trace.tree.forest.parents[root]
         && trace.span(producer).kind == Kind::Producer
     {
         return trace.start(producer).min(trace.start(root));

@@ -9,6 +9,7 @@ use super::hop::Hop;
 use super::memory::take_leading;
 use super::path::Segment;
 use super::request::Request;
+use super::stay::stay;
 use crate::budget;
 use crate::span::{Interner, Span, SpanId, Sym, TraceId};
 use crate::tables::{
@@ -84,7 +85,10 @@ impl Rows {
 
             tables.requests.push(subject.request(segments, hops, attempts, number));
             tables.segments.extend(segments.iter().map(|segment| subject.segment(segment)));
-            tables.hops.extend(hops.iter().map(|hop| subject.hop(hop)));
+            for hop in hops {
+                tables.stays.extend(stay(of, hop, tables.hops.len()));
+                tables.hops.push(subject.hop(hop));
+            }
             tables
                 .attempts
                 .extend(attempts.iter().map(|&(call, attempt)| subject.attempt(call, attempt)));
@@ -243,6 +247,8 @@ impl Subject<'_, '_> {
             terminal_outcome: outcome,
             completed_before_deadline: in_time,
             late_work_ns: request.deadline.map(|_| below.late_work),
+            late_work_min_ns: request.deadline.map(|_| below.late_work_min),
+            late_work_max_ns: request.deadline.map(|_| below.late_work_max),
             late_wait_ns: request.deadline.map(|_| below.late_wait),
             residual_wait_ns: below.residual_wait,
             late_wall_ns: request.deadline.map(|d| (request.last_end - d).at_least_zero()),
@@ -281,7 +287,7 @@ impl Subject<'_, '_> {
         let (of, trace, request) = (self.of, &self.of.trace, self.request);
         let sent = hop.client.map(|i| trace.start(i));
         let received = hop.server.map(|i| trace.start(i));
-        let caller_deadline = of.caller_deadline(hop.first);
+        let caller_deadline = of.caller_deadline(hop.first).map(|(deadline, _)| deadline);
         let remaining =
             |at: Option<UnixNanos>| at.and_then(|at| budget::remaining(caller_deadline, at));
         // Nothing sends to a root: even a root that sends has no caller with time left.
@@ -290,6 +296,7 @@ impl Subject<'_, '_> {
         let below = of.work.below[hop.top];
         let half = hop.client.or(hop.server).unwrap_or(hop.first);
         let caller = hop.client.or(trace.link(hop.first));
+        let clock = trace.clock.interval(hop.server.unwrap_or(half));
         HopRow {
             trace_id: self.trace_id,
             request_class: self.class,
@@ -324,12 +331,14 @@ impl Subject<'_, '_> {
             duration_ns: trace.span(half).duration(),
             outcome: trace.outcome(half),
             late_work_ns: request.deadline.map(|_| below.late_work),
+            late_work_min_ns: request.deadline.map(|_| below.late_work_min),
+            late_work_max_ns: request.deadline.map(|_| below.late_work_max),
             residual_work_ns: below.residual_work,
             late_wait_ns: request.deadline.map(|_| below.late_wait),
             residual_wait_ns: below.residual_wait,
             proxy: hop.client.into_iter().chain(hop.server).any(|i| trace.span(i).flags.is_proxy),
-            clock_lo_ns: None,
-            clock_hi_ns: None,
+            clock_lo_ns: clock.lo,
+            clock_hi_ns: clock.hi,
         }
     }
 
@@ -381,8 +390,8 @@ impl Subject<'_, '_> {
             span_id: self.of.trace.span(finding.span).span_id,
             excess_ns: finding.excess,
             wasted_ns: finding.wasted,
-            evidence: None,
-            certainty: None,
+            evidence: finding.evidence,
+            certainty: finding.certainty,
         }
     }
 }

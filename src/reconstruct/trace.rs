@@ -1,17 +1,17 @@
 //! One trace on one clock, with the role of each span and the request it belongs to: what every
 //! later section of SEMANTICS reads.
 
-use super::Policy;
+use super::Context;
 use super::clock::Clock;
 use super::memory::refill;
 use super::own_time::Stretch;
 use super::request::Request;
 use super::tree::{Children, Tree};
-use crate::span::{Grant, Interner, Kind, Outcome, Span};
+use crate::span::{Grant, Kind, Outcome, Span};
 use crate::tables::BlindSpots;
 use crate::units::{Nanos, UnixNanos};
 
-/// A trace, aligned. Spans are numbers: places in `tree.spans`.
+/// A trace, aligned. Spans are numbers: places in `tree.forest.spans`.
 #[derive(Debug, Default)]
 pub(super) struct Trace<'a> {
     /// How its spans hang together.
@@ -35,9 +35,10 @@ pub(super) struct Trace<'a> {
 
 impl<'a> Trace<'a> {
     /// Fills in the trace of `spans`, sorted by (start, id, content).
-    pub(super) fn fill(&mut self, spans: &[&'a Span], strings: &Interner, policy: &'a Policy) {
+    pub(super) fn fill(&mut self, spans: &'a [Span], context: Context<'a, '_>) {
+        let Context { strings, policy, offsets } = context;
         self.tree.fill(spans);
-        self.clock.fill(&self.tree);
+        self.clock.fill(&self.tree, strings, offsets);
         self.order();
         self.tell_roles();
         let is_server = &self.is_server;
@@ -57,9 +58,9 @@ impl<'a> Trace<'a> {
 
     fn order(&mut self) {
         let Self { tree, clock, in_order, attached, .. } = self;
-        refill(in_order, 0..tree.spans.len());
+        refill(in_order, 0..tree.forest.spans.len());
         if clock.is_corrected() {
-            in_order.sort_unstable_by_key(|&i| (clock.start[i], tree.spans[i].span_id));
+            in_order.sort_unstable_by_key(|&i| (clock.start[i], tree.forest.spans[i].span_id));
         }
         refill(attached, in_order.iter().copied().filter(|&i| tree.attached[i]));
         tree.group_children(in_order, &mut self.children);
@@ -67,11 +68,11 @@ impl<'a> Trace<'a> {
 
     fn tell_roles(&mut self) {
         let Self { tree, children, is_server, is_call_span, caller, .. } = self;
-        let len = tree.spans.len();
+        let len = tree.forest.spans.len();
         refill(is_server, (0..len).map(|i| stands_for_server(tree, i)));
         let holds_attempts = |i: usize| {
-            let span = tree.spans[i];
-            let is_attempt = |&child: &usize| is_attempt(tree.spans[child]);
+            let span = tree.forest.spans[i];
+            let is_attempt = |&child: &usize| is_attempt(tree.forest.spans[child]);
             span.kind == Kind::Client
                 && !span.flags.is_wait
                 && children.of(i).iter().any(is_attempt)
@@ -95,12 +96,12 @@ impl<'a> Trace<'a> {
 
     /// How many spans.
     pub(super) fn len(&self) -> usize {
-        self.tree.spans.len()
+        self.tree.forest.spans.len()
     }
 
     /// The span itself, on its own clock.
     pub(super) fn span(&self, i: usize) -> &'a Span {
-        self.tree.spans[i]
+        self.tree.forest.spans[i]
     }
 
     /// Aligned start.
@@ -222,8 +223,8 @@ pub(super) fn is_attempt(span: &Span) -> bool {
 }
 
 fn stands_for_server(tree: &Tree<'_>, i: usize) -> bool {
-    let span = tree.spans[i];
+    let span = tree.forest.spans[i];
     let elsewhere =
-        || tree.link[i].is_some_and(|parent| tree.spans[parent].service != span.service);
+        || tree.link[i].is_some_and(|parent| tree.forest.spans[parent].service != span.service);
     !span.flags.is_wait && (span.kind.receives() || (span.kind == Kind::Internal && elsewhere()))
 }

@@ -1,31 +1,19 @@
 //! The tree of one trace and the requests it falls into (SEMANTICS §1, §2 duplicates, §3).
 
 use super::memory::{refill, reset};
-use crate::span::{Kind, Span, SpanId};
+use crate::forest::{Forest, Parent};
+use crate::span::{Kind, Span};
 use crate::tables::{BlindSpot, BlindSpots};
 use crate::units::UnixNanos;
 
-/// What the parent id of a span leads to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Parent {
-    /// It names none.
-    None,
-    /// It names one that is not in the trace, or a cycle was cut here.
-    Absent,
-    /// That span.
-    Of(usize),
-}
-
 /// The spans of one trace, by (start, id) on their own clocks, and how they hang together.
 ///
-/// A span is a number here: its place in `spans`. `link` is the parent within the span's request:
+/// A span is a number here: its place in `forest`. `link` is the parent within the span's request:
 /// absent for the request's root, the trace's root for attached spans.
 #[derive(Debug, Default)]
 pub(super) struct Tree<'a> {
-    /// The spans, duplicates removed.
-    pub spans: Vec<&'a Span>,
-    /// What each parent id leads to.
-    pub parents: Vec<Parent>,
+    /// The spans and their parents.
+    pub forest: Forest<'a>,
     /// The trace's root.
     pub root: usize,
     /// Orphans that hang under the trace's root for budgets and late work only.
@@ -43,50 +31,24 @@ pub(super) struct Tree<'a> {
     pub top_down: Vec<usize>,
     /// What the tree itself cannot tell.
     pub blind_spots: BlindSpots,
-    /// The place of each id, by id.
-    ids: Vec<(SpanId, usize)>,
-    /// Spans that the walks have still to see, or have seen.
+    /// Spans that the walk has still to see.
     walk: Vec<usize>,
 }
 
 impl<'a> Tree<'a> {
     /// Fills in the tree of `spans`: one trace, sorted by (start, id, content).
-    pub(super) fn fill(&mut self, spans: &[&'a Span]) {
-        self.keep_distinct(spans);
+    pub(super) fn fill(&mut self, spans: &'a [Span]) {
+        self.forest.fill(spans.iter());
         self.blind_spots = BlindSpots::default();
-        self.tell_flags(self.spans.len() < spans.len());
-        let ids = &self.ids;
-        let find = |id: SpanId| {
-            let found = ids.binary_search_by_key(&id, |&(id, _)| id);
-            found.map_or(Parent::Absent, |found| Parent::Of(ids[found].1))
-        };
-        let parents = self.spans.iter().map(|span| span.parent_span_id.map_or(Parent::None, find));
-        refill(&mut self.parents, parents);
-        let cut = cut_cycles(&mut self.parents, &mut self.walk);
-        self.find_root(&cut);
+        self.tell_flags();
+        self.find_root();
         self.split_into_requests();
     }
 
-    /// Keeps the first of several records with one id, and gives each id its place. The spans come
-    /// by (start, id, content), so the first is the smallest by (start, end, service, name).
-    fn keep_distinct(&mut self, spans: &[&'a Span]) {
-        let Self { spans: kept, ids, .. } = self;
-        refill(kept, spans.iter().copied());
-        refill(ids, kept.iter().enumerate().map(|(place, span)| (span.span_id, place)));
-        ids.sort_unstable();
-        ids.dedup_by_key(|&mut (id, _)| id);
-        if ids.len() < spans.len() {
-            ids.sort_unstable_by_key(|&(_, place)| place);
-            refill(kept, ids.iter().map(|&(_, place)| spans[place]));
-            refill(ids, kept.iter().enumerate().map(|(place, span)| (span.span_id, place)));
-            ids.sort_unstable();
-        }
-    }
-
     /// What the spans themselves cannot tell.
-    fn tell_flags(&mut self, has_duplicates: bool) {
-        let Self { spans, blind_spots, .. } = self;
-        blind_spots.insert_if(has_duplicates, BlindSpot::DuplicateSpans);
+    fn tell_flags(&mut self) {
+        let Self { forest: Forest { spans, has_duplicates, .. }, blind_spots, .. } = self;
+        blind_spots.insert_if(*has_duplicates, BlindSpot::DuplicateSpans);
         blind_spots.insert_if(times_are_rounded(spans), BlindSpot::TimesRounded);
         for span in spans {
             let flags = span.flags;
@@ -96,9 +58,9 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Finds the trace's root. `cut` are the spans at which cycles were cut, ascending.
-    fn find_root(&mut self, cut: &[usize]) {
-        let Self { parents, blind_spots, .. } = self;
+    /// Finds the trace's root.
+    fn find_root(&mut self) {
+        let Self { forest: Forest { parents, cut, .. }, blind_spots, .. } = self;
         blind_spots.insert_if(!cut.is_empty(), BlindSpot::Cycle);
         let rootless = parents.iter().position(|&parent| parent == Parent::None);
         blind_spots.insert_if(rootless.is_none(), BlindSpot::MissingRoot);
@@ -118,24 +80,24 @@ impl<'a> Tree<'a> {
 
     /// Whether span `i` asks for itself (SEMANTICS §1, Request).
     fn starts_request(&self, i: usize) -> bool {
-        let span = self.spans[i];
+        let span = self.forest.spans[i];
         if i == self.root {
             return true;
         }
         if span.flags.is_wait {
             return false;
         }
-        match self.parents[i] {
+        match self.forest.parents[i] {
             Parent::None => true,
             Parent::Absent => span.kind == Kind::Consumer,
             Parent::Of(parent) => {
-                span.kind == Kind::Consumer && self.spans[parent].kind != Kind::Consumer
+                span.kind == Kind::Consumer && self.forest.spans[parent].kind != Kind::Consumer
             }
         }
     }
 
     fn split_into_requests(&mut self) {
-        let len = self.spans.len();
+        let len = self.forest.spans.len();
         reset(&mut self.attached, len, false);
         reset(&mut self.request_of, len, 0);
         reset(&mut self.link, len, None);
@@ -146,7 +108,7 @@ impl<'a> Tree<'a> {
                 if i != self.root {
                     self.request_roots.push(i);
                 }
-            } else if let Parent::Of(parent) = self.parents[i] {
+            } else if let Parent::Of(parent) = self.forest.parents[i] {
                 self.link[i] = Some(parent);
             } else {
                 self.attached[i] = true;
@@ -173,7 +135,7 @@ impl<'a> Tree<'a> {
     }
 
     fn group_around(&mut self) {
-        let Self { around, parents, root, .. } = self;
+        let Self { around, forest: Forest { parents, .. }, root, .. } = self;
         let below_some = parents.iter().enumerate().filter(|(i, _)| i != root);
         let pairs = below_some.map(|(i, &parent)| match parent {
             Parent::Of(parent) => (parent, i),
@@ -186,7 +148,7 @@ impl<'a> Tree<'a> {
     /// which `in_order` gives them.
     pub(super) fn group_children(&self, in_order: &[usize], children: &mut Children) {
         let real = in_order.iter().filter(|&&i| !self.attached[i]);
-        children.fill(self.spans.len(), real.filter_map(|&i| Some((self.link[i]?, i))));
+        children.fill(self.forest.spans.len(), real.filter_map(|&i| Some((self.link[i]?, i))));
     }
 }
 
@@ -201,42 +163,6 @@ fn times_are_rounded(spans: &[&Span]) -> bool {
     let micros = |time: i64| time % 1_000 == 0;
     spans.iter().any(|span| !micros(span.start.as_nanos()) || !micros(span.end.as_nanos()))
         && times.all(|time| time >= LEAST_UNIX_NS && time % STEP_NS == 0)
-}
-
-/// Cuts each cycle at its earliest span; gives those spans, ascending.
-fn cut_cycles(parents: &mut [Parent], seen_from: &mut Vec<usize>) -> Vec<usize> {
-    const UNSEEN: usize = usize::MAX;
-    reset(seen_from, parents.len(), UNSEEN);
-    let mut cut = Vec::new();
-    for start in 0..parents.len() {
-        let mut at = start;
-        while seen_from[at] == UNSEEN {
-            seen_from[at] = start;
-            let Parent::Of(parent) = parents[at] else { break };
-            at = parent;
-            if seen_from[at] == start {
-                let earliest = earliest_of_cycle(parents, at);
-                parents[earliest] = Parent::Absent;
-                cut.push(earliest);
-                break;
-            }
-        }
-    }
-    cut.sort_unstable();
-    cut
-}
-
-fn earliest_of_cycle(parents: &[Parent], on_cycle: usize) -> usize {
-    let mut earliest = on_cycle;
-    let mut at = on_cycle;
-    while let Parent::Of(parent) = parents[at] {
-        earliest = earliest.min(parent);
-        at = parent;
-        if at == on_cycle {
-            break;
-        }
-    }
-    earliest
 }
 
 /// Lists of children in one block: those of parent `i` are `items[starts[i]..starts[i + 1]]`.

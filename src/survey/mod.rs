@@ -1,8 +1,8 @@
 //! What is known of all spans together before any trace is rebuilt: mergeable, and the same in
 //! whatever order they come.
 
-use rustc_hash::FxHashSet;
-
+use crate::clocks::{CallBounds, Pool};
+use crate::forest::{Forest, Parent};
 use crate::span::{Kind, Spans};
 use crate::units::UnixNanos;
 
@@ -21,11 +21,9 @@ pub struct Facts {
     pub span_links: u64,
 }
 
-/// Surveys a partition of whole traces.
+/// Surveys a partition of whole traces, sorted.
 pub fn survey(spans: &Spans) -> Facts {
-    let mut facts = Facts::default();
-    let traces: FxHashSet<_> = spans.rows.iter().map(|span| span.trace_id).collect();
-    facts.traces = traces.len() as u64;
+    let mut facts = Facts { traces: spans.traces().count() as u64, ..Facts::default() };
     for span in &spans.rows {
         facts.window = wider(facts.window, Some((span.start, span.end)));
         facts.clients += u64::from(span.kind == Kind::Client);
@@ -33,6 +31,28 @@ pub fn survey(spans: &Spans) -> Facts {
         facts.span_links += u64::from(span.links);
     }
     facts
+}
+
+/// What the calls of a partition of whole traces, sorted, say of the offsets between clocks.
+pub fn call_bounds(spans: &Spans) -> Pool {
+    let mut calls = CallBounds::default();
+    let mut forest = Forest::default();
+    for trace in spans.traces() {
+        if trace.windows(2).all(|pair| pair[0].clock_domain == pair[1].clock_domain) {
+            continue;
+        }
+        forest.fill(trace.iter());
+        for (child, parent) in forest.spans.iter().zip(&forest.parents) {
+            if let Parent::Of(parent) = *parent
+                && forest.spans[parent].clock_domain != child.clock_domain
+            {
+                calls.add(forest.spans[parent], child);
+            }
+        }
+    }
+    let mut pool = Pool::default();
+    pool.add(&spans.strings, calls);
+    pool
 }
 
 impl Facts {

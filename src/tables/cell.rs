@@ -24,6 +24,9 @@ pub trait Cell: Sized {
 
     /// The cell of `row`; `None` where the column has another type or the value cannot be.
     fn get(column: &ArrayRef, row: usize, strings: &mut Interner) -> Option<Self>;
+
+    /// Gives its string, if it is one, another number.
+    fn renumber(&mut self, _new: &mut dyn FnMut(Sym) -> Sym) {}
 }
 
 /// Cells that are numbers of Arrow's own types, with or without nulls.
@@ -105,6 +108,7 @@ trait TextCell: Sized {
     const SHAPE: fn(Vec<Self::Value>) -> Values;
     fn value(&self) -> Self::Value;
     fn read(text: &str, strings: &mut Interner) -> Option<Self>;
+    fn renumber(&mut self, _new: &mut dyn FnMut(Sym) -> Sym) {}
 }
 
 macro_rules! text_cell {
@@ -124,6 +128,10 @@ macro_rules! text_cell {
                 let text = column.is_valid(row).then(|| column.value(row))?;
                 <$ty as TextCell>::read(text, strings)
             }
+
+            fn renumber(&mut self, new: &mut dyn FnMut(Sym) -> Sym) {
+                TextCell::renumber(self, new);
+            }
         }
 
         impl Cell for Option<$ty> {
@@ -142,6 +150,12 @@ macro_rules! text_cell {
                 }
                 <$ty as TextCell>::read(column.value(row), strings).map(Some)
             }
+
+            fn renumber(&mut self, new: &mut dyn FnMut(Sym) -> Sym) {
+                if let Some(cell) = self {
+                    TextCell::renumber(cell, new);
+                }
+            }
         }
     };
 }
@@ -156,6 +170,10 @@ impl TextCell for Sym {
 
     fn read(text: &str, strings: &mut Interner) -> Option<Self> {
         Some(strings.intern(text))
+    }
+
+    fn renumber(&mut self, new: &mut dyn FnMut(Sym) -> Sym) {
+        *self = new(*self);
     }
 }
 

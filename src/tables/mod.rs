@@ -8,16 +8,19 @@ pub mod folder;
 pub mod foreign;
 pub mod format;
 mod gathered;
+mod kept;
 mod outline;
 mod pages;
 mod parquet_file;
 mod rows;
 mod schema;
 pub mod spans;
+mod stay;
 mod thrift;
 
 pub use cell::Cell;
 pub use gathered::Gathered;
+pub use kept::Kept;
 pub use outline::{OutlineSpan, OwnStretch};
 pub use rows::{
     AttemptKind, AttemptRow, Blame, BlindSpot, BlindSpots, Category, Certainty, DeadlineSource,
@@ -25,6 +28,7 @@ pub use rows::{
     Severity, TerminalOutcome, Verdict,
 };
 pub use schema::{BadSide, Column, ReadError, Row, SCHEMA_VERSION, TABLES, Table};
+pub use stay::{ExpiredWork, Stay};
 
 use crate::span::{Interner, TraceId};
 
@@ -43,12 +47,14 @@ pub struct Tables {
     pub segments: Vec<SegmentRow>,
     /// What is wrong.
     pub findings: Vec<FindingRow>,
-    /// The spans of a trace that is to be explained; of others there are none.
+    /// No table: what findings over several traces are made of.
+    pub stays: Vec<Stay>,
+    /// No table: the spans of a trace that is to be explained; of others there are none.
     pub outline: Vec<OutlineSpan>,
 }
 
 impl Tables {
-    /// Keeps the rows of some traces.
+    /// Keeps the rows of some traces. Of what findings over several are made nothing stays.
     pub fn retain(&mut self, is_wanted: impl Fn(TraceId) -> bool) {
         self.requests.retain(|row| is_wanted(row.trace_id));
         self.hops.retain(|row| is_wanted(row.trace_id));
@@ -56,5 +62,6 @@ impl Tables {
         self.segments.retain(|row| is_wanted(row.trace_id));
         self.findings.retain(|row| is_wanted(row.trace_id));
         self.outline.retain(|span| is_wanted(span.trace_id));
+        self.stays.clear();
     }
 }

@@ -314,6 +314,10 @@ table! {
         completed_before_deadline: Option<bool>, null = "no deadline is known";
         /// Work after the deadline, all services.
         late_work_ns: Option<Nanos>, bad = high, null = "no deadline is known";
+        /// The least that it is over all offsets that clocks may have: certain.
+        late_work_min_ns: Option<Nanos>, null = "no deadline is known";
+        /// The most that it is: beyond it late work is excluded.
+        late_work_max_ns: Option<Nanos>, null = "no deadline is known";
         /// Calls open after the deadline whose other end was not traced.
         late_wait_ns: Option<Nanos>, bad = high, null = "no deadline is known";
         /// Calls open after an ancestor had left whose other end was not traced.
@@ -386,6 +390,10 @@ table! {
         outcome: Outcome;
         /// Work in its subtree after the deadline.
         late_work_ns: Option<Nanos>, bad = high, null = "no deadline is known";
+        /// The least that it is over all offsets that clocks may have: certain.
+        late_work_min_ns: Option<Nanos>, null = "no deadline is known";
+        /// The most that it is: beyond it late work is excluded.
+        late_work_max_ns: Option<Nanos>, null = "no deadline is known";
         /// Work in its subtree after an ancestor had left.
         residual_work_ns: Nanos, bad = high;
         /// Calls of its subtree open after the deadline.
@@ -394,10 +402,11 @@ table! {
         residual_wait_ns: Nanos, bad = high;
         /// Whether a proxy made either half.
         proxy: bool;
-        /// The least offset that its callee's clock may have.
-        clock_lo_ns: Option<Nanos>, null = "not looked at yet";
-        /// The greatest offset that its callee's clock may have.
-        clock_hi_ns: Option<Nanos>, null = "not looked at yet";
+        /// The least offset that the clock of its callee may have against that of the trace's root;
+        /// of its client, where there is no server half.
+        clock_lo_ns: Option<Nanos>, null = "nothing bounds it";
+        /// The greatest offset that it may have.
+        clock_hi_ns: Option<Nanos>, null = "nothing bounds it";
     }
 }
 
@@ -488,9 +497,9 @@ table! {
         /// hop, on its first finding. Work that is both late and residual counts in both.
         wasted_ns: Option<Nanos>, bad = high, null = "it is not about a hop";
         /// What it rests on.
-        evidence: Option<Evidence>, null = "not looked at yet";
+        evidence: Evidence;
         /// Whether it holds for every clock offset that the traces allow.
-        certainty: Option<Certainty>, null = "not looked at yet";
+        certainty: Certainty;
     }
 }
 

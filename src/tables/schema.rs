@@ -7,7 +7,7 @@ use arrow_schema::{ArrowError, DataType, Field, Schema};
 
 use super::gathered::Gathered;
 use super::rows;
-use crate::span::Interner;
+use crate::span::{Interner, Sym};
 
 /// Version of all tables together. A folder of a newer one is refused.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -91,6 +91,9 @@ pub trait Row: Sized {
     /// The columns of some rows, in the order in which they are declared.
     fn gather(rows: &[Self]) -> Vec<Gathered>;
 
+    /// Gives all its strings other numbers.
+    fn renumber(&mut self, new: &mut dyn FnMut(Sym) -> Sym);
+
     /// The rows of a batch; columns are found by name.
     fn from_batch(batch: &RecordBatch, strings: &mut Interner) -> Result<Vec<Self>, ReadError>;
 }
@@ -150,6 +153,10 @@ macro_rules! table {
 
             fn gather(rows: &[Self]) -> Vec<$crate::tables::Gathered> {
                 vec![$(<$ty as $crate::tables::Cell>::gather(rows.iter().map(|row| &row.$name)),)+]
+            }
+
+            fn renumber(&mut self, new: &mut dyn FnMut($crate::span::Sym) -> $crate::span::Sym) {
+                $($crate::tables::Cell::renumber(&mut self.$name, new);)+
             }
 
             fn from_batch(

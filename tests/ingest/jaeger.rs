@@ -1,5 +1,6 @@
 //! Jaeger JSON: each way in which it is really written, from the smallest file that shows it.
 
+use dwindle::clocks::Offsets;
 use dwindle::ingest::Ingested;
 use dwindle::reconstruct::{Policy, reconstruct};
 use dwindle::span::{Outcome, Span};
@@ -219,7 +220,9 @@ fn times_are_microseconds_and_may_count_from_zero() {
 fn adjusted_traces(read: &Ingested) -> Vec<(u128, bool)> {
     let mut told = Vec::new();
     for partition in &read.partitions {
-        for request in reconstruct(partition.clone(), &Policy::default()).requests {
+        for request in
+            reconstruct(partition.clone(), &Policy::default(), &Offsets::default()).requests
+        {
             let adjusted = request.blind_spots.contains(BlindSpot::ClockAdjusted);
             told.push((request.trace_id.0, adjusted));
         }

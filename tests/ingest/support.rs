@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use dwindle::clocks::Offsets;
 use dwindle::conventions::Conventions;
 use dwindle::ingest::{IngestError, Ingested, ingest};
 use dwindle::reconstruct::{Policy, reconstruct};
@@ -91,7 +92,11 @@ pub fn problems(read: &Ingested) -> Vec<String> {
 /// The tables made of what was read, without a contract.
 pub fn tables(read: &Ingested) -> Json {
     let policy = Policy::default();
-    json_tables(read.partitions.iter().map(|spans| reconstruct(spans.clone(), &policy)))
+    json_tables(
+        read.partitions
+            .iter()
+            .map(|spans| reconstruct(spans.clone(), &policy, &Offsets::default())),
+    )
 }
 
 /// A row of a table in one line: the columns named, ids without their zeros on the left.

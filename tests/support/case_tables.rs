@@ -37,6 +37,7 @@ pub fn load(name: &str) -> Tables {
         segments: rows(&document, &mut strings),
         findings: rows(&document, &mut strings),
         outline: Vec::new(),
+        stays: Vec::new(),
         strings,
     };
     for request in &mut tables.requests {
@@ -51,7 +52,15 @@ fn rows<R: Row>(document: &Value, strings: &mut Interner) -> Vec<R> {
     let rows = document[R::TABLE.name].as_array().expect(R::TABLE.name);
     let schema = R::TABLE.arrow_schema();
     let column = |field: &Arc<arrow_schema::Field>| {
-        let cells: Vec<&Value> = rows.iter().map(|row| &row[field.name().as_str()]).collect();
+        // What the cases do not tell.
+        let untold = match field.name().as_str() {
+            "evidence" => Value::from("declared"),
+            "certainty" => Value::from("certain"),
+            _ => Value::Null,
+        };
+        let told = |row: &Value| row.get(field.name()).unwrap_or(&untold).clone();
+        let cells: Vec<Value> = rows.iter().map(told).collect();
+        let cells: Vec<&Value> = cells.iter().collect();
         column(field.data_type(), &cells, field.is_nullable())
     };
     let columns = schema.fields().iter().map(column).collect();

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use dwindle::clocks::Offsets;
 use dwindle::ingest::Ingested;
 use dwindle::reconstruct::{Policy, reconstruct};
 use dwindle::tables::folder::{Folder, FolderError, MANIFEST};
@@ -36,7 +37,7 @@ pub fn check_counts(read: &Ingested) {
 /// time.
 pub fn check_requests(read: &Ingested, policy: &Policy) {
     for partition in &read.partitions {
-        let tables = reconstruct(partition.clone(), policy);
+        let tables = reconstruct(partition.clone(), policy, &Offsets::default());
         let mut sums: BTreeMap<_, i128> = BTreeMap::new();
         for row in &tables.segments {
             *sums.entry((row.trace_id, row.root_span_id)).or_default() +=

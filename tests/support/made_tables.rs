@@ -3,8 +3,9 @@
 
 use dwindle::span::{GrantKind, Interner, Outcome, SpanId, TraceId};
 use dwindle::tables::{
-    AttemptKind, AttemptRow, BlindSpot, BlindSpots, Category, DeadlineSource, FindingCode,
-    FindingRow, Funding, HopRow, RequestRow, SegmentRow, Tables, TerminalOutcome, Verdict,
+    AttemptKind, AttemptRow, BlindSpot, BlindSpots, Category, Certainty, DeadlineSource, Evidence,
+    FindingCode, FindingRow, Funding, HopRow, RequestRow, SegmentRow, Tables, TerminalOutcome,
+    Verdict,
 };
 use dwindle::units::{Nanos, UnixNanos};
 
@@ -175,6 +176,8 @@ impl Maker<'_> {
             },
             completed_before_deadline: in_time,
             late_work_ns: late,
+            late_work_min_ns: late,
+            late_work_max_ns: late,
             late_wait_ns: late.map(|_| Nanos::ZERO),
             residual_wait_ns: Nanos::ZERO,
             late_wall_ns: late,
@@ -239,6 +242,8 @@ impl Maker<'_> {
             duration_ns: duration,
             outcome: Outcome::Ok,
             late_work_ns: late,
+            late_work_min_ns: late,
+            late_work_max_ns: late,
             residual_work_ns: Nanos::ZERO,
             late_wait_ns: None,
             residual_wait_ns: Nanos::ZERO,
@@ -271,8 +276,8 @@ impl Maker<'_> {
             span_id,
             excess_ns: excess,
             wasted_ns: wasted,
-            evidence: None,
-            certainty: None,
+            evidence: Evidence::Configured,
+            certainty: Certainty::Certain,
         });
     }
 

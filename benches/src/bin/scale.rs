@@ -3,6 +3,7 @@
 use std::hint::black_box;
 use std::process::ExitCode;
 
+use dwindle::clocks::Offsets;
 use dwindle::contract::Contract;
 use dwindle::reconstruct::{Policy, reconstruct};
 use dwindle::span::Spans;
@@ -15,7 +16,7 @@ mod shapes;
 /// What is counted: a function of its own, so that a profiler can tell it from making the input.
 #[inline(never)]
 fn measured(spans: Spans, policy: &Policy) -> usize {
-    let tables = reconstruct(black_box(spans), black_box(policy));
+    let tables = reconstruct(black_box(spans), black_box(policy), &Offsets::default());
     tables.hops.len() + tables.attempts.len() + tables.segments.len() + tables.findings.len()
 }
 

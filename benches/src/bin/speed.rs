@@ -12,6 +12,7 @@ use std::process::{Command, ExitCode};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use dwindle::clocks::Offsets;
 use dwindle::conventions::Conventions;
 use dwindle::ingest::ingest;
 use dwindle::reconstruct::{Policy, reconstruct};
@@ -118,7 +119,7 @@ fn stages(folder: &str, out: &str) -> Outcome<()> {
     let mut writer = FolderWriter::create(Path::new(out), Format::Parquet)?;
     for spans in read.partitions {
         surveyed += timed(|| black_box(survey(&spans))).1;
-        let (tables, seconds) = timed(|| reconstruct(spans, &policy));
+        let (tables, seconds) = timed(|| reconstruct(spans, &policy, &Offsets::default()));
         reconstructed += seconds;
         let (outcome, seconds) = timed(|| writer.write(&[tables]));
         outcome?;

@@ -14,10 +14,16 @@ use crate::units::Nanos;
 
 pub(super) fn went_on(request: &Request<'_>, tree: &Tree<'_>) -> Vec<String> {
     let row = request.row;
+    let range = match (row.late_work_min_ns, row.late_work_max_ns) {
+        (Some(least), Some(most)) if least < most => {
+            format!(" ({} to {} by what clocks leave open)", time(least), time(most))
+        }
+        _ => String::new(),
+    };
     let mut points = vec![match (row.late_wall_ns, row.late_work_ns, row.late_wait_ns) {
         (Some(Nanos::ZERO), ..) => "After the deadline nothing: every span had ended.".to_owned(),
         (Some(wall), Some(work), Some(wait)) => format!(
-            "After the deadline: work {} ms, calls open to what was not traced {} ms; the last \
+            "After the deadline: work {} ms{range}, calls open to what was not traced {} ms; the last \
              span ended {} ms after it.",
             time(work),
             time(wait),

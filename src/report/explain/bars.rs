@@ -282,11 +282,10 @@ fn found(finding: &FindingRow) -> String {
     };
     let wasted = finding.wasted_ns.filter(|wasted| *wasted > Nanos::ZERO);
     let wasted = wasted.map(|wasted| format!("wasted {}", time(wasted)));
-    let evidence = finding.evidence.map(|evidence| evidence.name().to_owned());
-    let certainty = finding.certainty.map(|certainty| certainty.name().to_owned());
+    let sure = [finding.evidence.name(), finding.certainty.name()];
     let code = finding.code;
     let what = format!("{}{by}: {}", code.name(), words::finding(code));
-    let parts = std::iter::once(what).chain(wasted).chain(evidence).chain(certainty);
+    let parts = std::iter::once(what).chain(wasted).chain(sure.map(str::to_owned));
     parts.collect::<Vec<_>>().join(" · ")
 }
 

@@ -1,12 +1,13 @@
 //! What the traces cannot tell of one request.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
+use super::answers::{MOST, more};
 use super::bars::time;
 use super::request::Request;
 use crate::report::text::{count, counted};
 use crate::report::{RunFacts, words};
-use crate::tables::{BlindSpot, Verdict};
+use crate::tables::Verdict;
 use crate::units::Nanos;
 
 /// Point by point; never empty.
@@ -32,30 +33,38 @@ pub(super) fn unknown(request: &Request<'_>, facts: &RunFacts) -> Vec<String> {
     points
 }
 
-/// Between which offsets the clock of each callee lies.
+/// Between which offsets from the root's clock that of each callee lies, where it is not known.
 fn clocks(request: &Request<'_>) -> Vec<String> {
-    let mut clocks: BTreeMap<&str, BTreeSet<(Nanos, Nanos)>> = BTreeMap::new();
+    let mut clocks: BTreeSet<(&str, Option<Nanos>, Option<Nanos>)> = BTreeSet::new();
     for hop in &request.hops {
-        let callee = words::named(hop.callee_service.map(|name| request.text(name)));
-        if let Some(interval) = hop.clock_lo_ns.zip(hop.clock_hi_ns).filter(|(lo, hi)| lo < hi) {
-            clocks.entry(callee).or_default().insert(interval);
+        let callee = request.text(hop.callee_service.unwrap_or(hop.operation));
+        if hop.clock_lo_ns.is_none() || hop.clock_lo_ns != hop.clock_hi_ns {
+            clocks.insert((words::named(Some(callee)), hop.clock_lo_ns, hop.clock_hi_ns));
         }
     }
-    let told = |(callee, intervals): (&str, BTreeSet<(Nanos, Nanos)>)| {
-        let intervals = intervals
-            .into_iter()
-            .map(|(lo, hi)| format!("between {} and {} ms", time(lo), time(hi)));
-        let intervals: Vec<String> = intervals.collect();
-        format!(
-            "the clock of {callee} may be off by {}: times across it are no more exact",
-            intervals.join(", or ")
-        )
+    let told = |&(callee, lo, hi): &(&str, Option<Nanos>, Option<Nanos>)| match (lo, hi) {
+        (Some(lo), Some(hi)) => format!(
+            "the clock of {callee} is off by {} to {} ms: times across it are exact to {} ms",
+            time(lo),
+            time(hi),
+            time(hi - lo)
+        ),
+        (Some(lo), None) => {
+            format!(
+                "the clock of {callee} is off by {} ms or more, nothing says by how much",
+                time(lo)
+            )
+        }
+        (None, Some(hi)) => {
+            format!(
+                "the clock of {callee} is off by {} ms or less, nothing says by how much",
+                time(hi)
+            )
+        }
+        (None, None) => format!("nothing says by how much the clock of {callee} is off"),
     };
-    let mut points: Vec<String> = clocks.into_iter().map(told).collect();
-    let is_corrected = request.row.blind_spots.contains(BlindSpot::ClockSkewCorrected);
-    if points.is_empty() && is_corrected {
-        points.push("how far the clocks may be off still is not told for any hop".to_owned());
-    }
+    let mut points: Vec<String> = clocks.iter().take(MOST).map(told).collect();
+    points.extend(more(clocks.len(), "clock"));
     points
 }
 
