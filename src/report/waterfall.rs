@@ -280,6 +280,8 @@ impl Axis {
         let Some(deadline) = waterfall.deadline else {
             return Self { parts: vec![Part { from, to, cells }], deadline: None, is_far: false };
         };
+        // One that had passed before anything began.
+        let from = from.min(deadline);
         // What was not spent is worth seeing too, but not more than what was.
         if (deadline - to).as_nanos() / 2 > (to - from).as_nanos() {
             let parts = vec![Part { from, to, cells }];

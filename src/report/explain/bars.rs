@@ -281,12 +281,15 @@ fn found(finding: &FindingRow) -> String {
         excess => format!(" by {}", time(excess)),
     };
     let wasted = finding.wasted_ns.filter(|wasted| *wasted > Nanos::ZERO);
-    let wasted = wasted.map(|wasted| format!("wasted {}", time(wasted)));
-    let sure = [finding.evidence.name(), finding.certainty.name()];
-    let code = finding.code;
-    let what = format!("{}{by}: {}", code.name(), words::finding(code));
-    let parts = std::iter::once(what).chain(wasted).chain(sure.map(str::to_owned));
-    parts.collect::<Vec<_>>().join(" · ")
+    let wasted =
+        wasted.map_or_else(String::new, |wasted| format!(", which wasted {}", time(wasted)));
+    format!(
+        "{}{by}: {}{wasted} ({}, {})",
+        finding.code.name(),
+        words::finding(finding.code),
+        finding.evidence.name(),
+        finding.certainty.name()
+    )
 }
 
 /// In milliseconds, without the unit.

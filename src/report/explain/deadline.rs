@@ -86,11 +86,12 @@ fn passed_on(request: &Request<'_>) -> Option<String> {
         .map(|(verdict, times)| format!("{} {}", count(times), verdict.name().replace('_', " ")))
         .collect();
     let hops = counted(below.len() as u64, "hop");
-    match verdicts.as_slice() {
-        _ if below.is_empty() => None,
-        [] => Some(format!("None of the {hops} below it carries a grant.")),
-        verdicts => Some(format!(
-            "{} of {hops} below it carry a grant: {}.",
+    match (below.len(), verdicts.as_slice()) {
+        (0, _) => None,
+        (1, []) => Some("No grant was seen at the hop below it.".to_owned()),
+        (_, []) => Some(format!("No grant was seen at any of the {hops} below it.")),
+        (_, verdicts) => Some(format!(
+            "Grants were seen at {} of {hops} below it: {}.",
             count(told),
             verdicts.join(", ")
         )),

@@ -33,35 +33,28 @@ pub(super) fn unknown(request: &Request<'_>, facts: &RunFacts) -> Vec<String> {
     points
 }
 
-/// Between which offsets from the root's clock that of each callee lies, where it is not known.
+/// By how much the clock of each callee may differ from the root's, where that is not known.
 fn clocks(request: &Request<'_>) -> Vec<String> {
     let mut clocks: BTreeSet<(&str, Option<Nanos>, Option<Nanos>)> = BTreeSet::new();
-    for hop in &request.hops {
-        let callee = request.text(hop.callee_service.unwrap_or(hop.operation));
+    for hop in request.hops.iter().filter(|hop| hop.server_span_id.is_some()) {
+        let callee = hop.callee_service.map(|name| request.text(name));
         if hop.clock_lo_ns.is_none() || hop.clock_lo_ns != hop.clock_hi_ns {
-            clocks.insert((words::named(Some(callee)), hop.clock_lo_ns, hop.clock_hi_ns));
+            clocks.insert((words::named(callee), hop.clock_lo_ns, hop.clock_hi_ns));
         }
     }
-    let told = |&(callee, lo, hi): &(&str, Option<Nanos>, Option<Nanos>)| match (lo, hi) {
-        (Some(lo), Some(hi)) => format!(
-            "the clock of {callee} is off by {} to {} ms: times across it are exact to {} ms",
-            time(lo),
-            time(hi),
-            time(hi - lo)
-        ),
-        (Some(lo), None) => {
-            format!(
-                "the clock of {callee} is off by {} ms or more, nothing says by how much",
-                time(lo)
-            )
-        }
-        (None, Some(hi)) => {
-            format!(
-                "the clock of {callee} is off by {} ms or less, nothing says by how much",
-                time(hi)
-            )
-        }
-        (None, None) => format!("nothing says by how much the clock of {callee} is off"),
+    let told = |&(callee, lo, hi): &(&str, Option<Nanos>, Option<Nanos>)| {
+        let ahead = match (lo, hi) {
+            (Some(lo), Some(hi)) => format!(
+                "between {} and {} ms ahead of the root's: times across it are exact to {} ms",
+                time(lo),
+                time(hi),
+                time(hi - lo)
+            ),
+            (Some(lo), None) => format!("at least {} ms ahead of the root's", time(lo)),
+            (None, Some(hi)) => format!("at most {} ms ahead of the root's", time(hi)),
+            (None, None) => "ahead of the root's or behind it, nothing says by how much".to_owned(),
+        };
+        format!("the clock of {callee} is {ahead}")
     };
     let mut points: Vec<String> = clocks.iter().take(MOST).map(told).collect();
     points.extend(more(clocks.len(), "clock"));
