@@ -24,7 +24,7 @@ pub struct Bar {
     pub given: Option<Nanos>,
     /// How deep it stands.
     pub level: usize,
-    /// What it is; empty for a row that only says something.
+    /// What it is.
     pub label: String,
     /// What it did when.
     pub strokes: Vec<Stroke>,
@@ -225,9 +225,7 @@ impl Frame {
             (Tone::Plain, format!("{:pad$}  ", "")),
         ]);
         line.extend(self.axis.bar(&row.strokes));
-        if !row.label.is_empty() {
-            lines.push(line);
-        }
+        lines.push(line);
         let begin = (self.name_column() + indent + STEP).min(self.room / 2);
         let mut tell = |text: &str, lead: &str, tone: Tone| {
             let mut lead = format!("{:begin$}{lead}", "");

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::fold::{self, Shown, What};
+use super::fold::{self, LeftOut, Shown, What};
 use super::request::Request;
 use super::tree::{Node, Tree};
 use crate::report::text::{self, millis};
@@ -28,11 +28,11 @@ pub(super) fn waterfall(request: &Request<'_>, tree: &Tree<'_>, all: bool) -> Wa
 
 fn bar(request: &Request<'_>, tree: &Tree<'_>, shown: &Shown, whole: Nanos) -> Bar {
     let nodes = |numbers: &[usize]| numbers.iter().map(|&at| &tree.nodes[at]).collect::<Vec<_>>();
-    let bar = match &shown.what {
+    let mut bar = match &shown.what {
         What::One { node, is_far } => one(request, &tree.nodes[*node], *is_far, whole),
         What::Alike { nodes: numbers, holding } => alike(request, &nodes(numbers), *holding),
-        What::LeftOut { nodes, flagged } => left_out(*nodes, *flagged),
     };
+    bar.details.extend(left_out(shown.left_out));
     Bar { level: shown.level, ..bar }
 }
 
@@ -123,13 +123,13 @@ fn alike(request: &Request<'_>, nodes: &[&Node<'_>], holding: usize) -> Bar {
     }
 }
 
-fn left_out(nodes: usize, flagged: usize) -> Bar {
-    let more = text::counted(nodes as u64, "span");
-    let flagged = match flagged {
+fn left_out(of: LeftOut) -> Option<String> {
+    let spans = text::counted(of.nodes as u64, "span");
+    let flagged = match of.flagged {
         0 => String::new(),
         flagged => format!(", {} with findings", text::count(flagged as u64)),
     };
-    Bar { details: vec![format!("… and {more} more{flagged}")], ..Bar::default() }
+    (of.nodes > 0).then(|| format!("{spans} more below it{flagged}"))
 }
 
 /// What the spans of a node did when.

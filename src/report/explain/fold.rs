@@ -29,17 +29,24 @@ pub(super) struct Shown {
     /// How deep, among what is shown.
     pub(super) level: usize,
     pub(super) what: What,
+    pub(super) left_out: LeftOut,
 }
 
 /// What a row shows.
 #[derive(Debug)]
 pub(super) enum What {
-    /// One node; rows between it and that above were left out where `is_far`.
+    /// One node; some between it and the row above were left out where `is_far`.
     One { node: usize, is_far: bool },
     /// Siblings that are alike, and how many nodes they hold with all below them.
     Alike { nodes: Vec<usize>, holding: usize },
-    /// So many nodes that were left out, and how many of them have findings.
-    LeftOut { nodes: usize, flagged: usize },
+}
+
+/// Nodes below a row that were left out.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LeftOut {
+    pub(super) nodes: usize,
+    /// Those of them that have findings.
+    pub(super) flagged: usize,
 }
 
 /// What of a tree is shown, callers above callees: all of it, or what matters.
@@ -104,6 +111,11 @@ impl Groups {
         self.members.insert(first, group);
     }
 
+    /// How many nodes there are at and below all of a group.
+    fn holding(&self, group: &[usize]) -> usize {
+        group.iter().map(|&member| self.sizes[member]).sum()
+    }
+
     fn is_hidden(&self, at: usize) -> bool {
         self.hidden.get(at).copied().unwrap_or(false)
     }
@@ -156,63 +168,32 @@ fn kept(tree: &Tree<'_>, candidates: &[usize]) -> Vec<bool> {
 
 /// The rows of what is kept; what is left out is counted at the nearest that is kept above it.
 fn rows(tree: &Tree<'_>, mut groups: Groups, candidates: &[usize], is_kept: &[bool]) -> Vec<Shown> {
-    let nodes = tree.nodes.len();
     // By node the nearest kept one at or above it, and how deep that stands among those shown.
-    let mut nearest: Vec<Option<usize>> = vec![None; nodes];
-    let mut levels = vec![0; nodes];
-    let mut left_out = vec![(0, 0); nodes];
-    let mut children: Vec<Vec<usize>> = vec![Vec::new(); nodes];
-    let mut roots = Vec::new();
+    let mut nearest: Vec<Option<usize>> = vec![None; tree.nodes.len()];
+    let mut levels = vec![0; tree.nodes.len()];
+    let mut left_out = vec![LeftOut::default(); tree.nodes.len()];
     for &at in candidates {
         let above = tree.parent(at).and_then(|above| nearest[above]);
-        if is_kept[at] {
-            nearest[at] = Some(at);
-            levels[at] = above.map_or(0, |above| levels[above] + 1);
-            above.map_or(&mut roots, |above| &mut children[above]).push(at);
-        } else if let Some(above) = above {
-            nearest[at] = Some(above);
-            let flagged = usize::from(!tree.nodes[at].findings.is_empty());
-            let hidden = groups.members.get(&at).into_iter().flatten();
-            let hidden: usize = hidden.map(|&member| groups.sizes[member]).sum();
-            left_out[above] = (left_out[above].0 + hidden.max(1), left_out[above].1 + flagged);
+        nearest[at] = if is_kept[at] { Some(at) } else { above };
+        match above {
+            Some(above) if is_kept[at] => levels[at] = levels[above] + 1,
+            Some(above) => {
+                let of_group = groups.members.get(&at).map(|group| groups.holding(group));
+                left_out[above].nodes += of_group.unwrap_or(1);
+                left_out[above].flagged += usize::from(!tree.nodes[at].findings.is_empty());
+            }
+            None => {}
         }
     }
-    let mut rows = Vec::new();
-    let mut stack: Vec<Step> = roots.into_iter().rev().map(Step::Node).collect();
-    while let Some(step) = stack.pop() {
-        let at = match step {
-            Step::Node(at) => at,
-            Step::Rest(at) => {
-                let (nodes, flagged) = left_out[at];
-                rows.push(Shown { level: levels[at] + 1, what: What::LeftOut { nodes, flagged } });
-                continue;
-            }
-        };
+    let mut shown = |at: usize| {
         let what = match groups.members.remove(&at) {
-            Some(nodes) => {
-                let holding = nodes.iter().map(|&member| groups.sizes[member]).sum();
-                What::Alike { nodes, holding }
-            }
+            Some(nodes) => What::Alike { holding: groups.holding(&nodes), nodes },
             None => {
-                What::One { node: at, is_far: tree.parent(at) != nearest_above(tree, at, &nearest) }
+                let above = tree.parent(at);
+                What::One { node: at, is_far: above.is_some_and(|above| !is_kept[above]) }
             }
         };
-        rows.push(Shown { level: levels[at], what });
-        if left_out[at].0 > 0 {
-            stack.push(Step::Rest(at));
-        }
-        stack.extend(children[at].iter().rev().copied().map(Step::Node));
-    }
-    rows
-}
-
-/// What is told next.
-enum Step {
-    Node(usize),
-    /// What was left out below a node.
-    Rest(usize),
-}
-
-fn nearest_above(tree: &Tree<'_>, at: usize, nearest: &[Option<usize>]) -> Option<usize> {
-    tree.parent(at).and_then(|above| nearest[above])
+        Shown { level: levels[at], what, left_out: left_out[at] }
+    };
+    candidates.iter().copied().filter(|&at| is_kept[at]).map(&mut shown).collect()
 }
