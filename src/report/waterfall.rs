@@ -119,6 +119,8 @@ const DEADLINE: char = '┊';
 const STEP: usize = 2;
 /// Between columns.
 const GAP: usize = 2;
+/// A name narrower than this tells nothing.
+const LEAST_NAME: usize = 8;
 /// A bar narrower than this shows nothing.
 const LEAST_BAR: usize = 10;
 /// Before what is wrong.
@@ -179,10 +181,14 @@ struct Frame {
 impl Frame {
     fn fit(of: &Waterfall, room: usize) -> Self {
         let is_told = |(_, number): &Number| of.rows.iter().any(|row| number(row).is_some());
-        let numbers: Vec<Number> = NUMBERS.into_iter().filter(is_told).collect();
+        let mut numbers: Vec<Number> = NUMBERS.into_iter().filter(is_told).collect();
         let all = of.rows.iter().flat_map(|row| numbers.iter().map(|(_, number)| number(row)));
         let digits = all.map(|number| width(&number_words(number))).max().unwrap_or(0).max(5);
-        let before = numbers.len() * (digits + GAP);
+        let before = |numbers: &[Number]| numbers.len() * (digits + GAP);
+        // Where it is very narrow names and bars come first.
+        let least = LEAST_NAME + GAP + LEAST_BAR;
+        while before(&numbers) + least > room && numbers.pop().is_some() {}
+        let before = before(&numbers);
         let longest = |row: &Bar| STEP * row.level + width(&visible(&row.label));
         let wanted = of.rows.iter().map(longest).max().unwrap_or(0);
         let rest = room.saturating_sub(before + GAP);
@@ -332,7 +338,7 @@ impl Axis {
             }
             None => place(&end, self.cells()),
         }
-        head
+        shorten(&head, self.cells())
     }
 
     /// The cells of a bar.

@@ -186,13 +186,12 @@ fn rows(tree: &Tree<'_>, mut groups: Groups, candidates: &[usize], is_kept: &[bo
         }
     }
     let mut shown = |at: usize| {
-        let what = match groups.members.remove(&at) {
-            Some(nodes) => What::Alike { holding: groups.holding(&nodes), nodes },
-            None => {
-                let above = tree.parent(at);
-                What::One { node: at, is_far: above.is_some_and(|above| !is_kept[above]) }
-            }
-        };
+        let is_far = tree.parent(at).is_some_and(|above| !is_kept[above]);
+        let group = groups.members.remove(&at);
+        let what = group.map_or(What::One { node: at, is_far }, |nodes| What::Alike {
+            holding: groups.holding(&nodes),
+            nodes,
+        });
         Shown { level: levels[at], what, left_out: left_out[at] }
     };
     candidates.iter().copied().filter(|&at| is_kept[at]).map(&mut shown).collect()
