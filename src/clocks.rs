@@ -106,10 +106,8 @@ impl Bounds {
             && child.duration() <= parent.duration();
         let from = |lo: Nanos| Interval { lo: came_back.then_some(lo), ..sent };
         let answered = from(child.end - parent.end - ANSWER_SLACK);
-        let begun_to_answer = match parent.flags.has_http_method {
-            true => from(child.start - parent.end),
-            false => answered,
-        };
+        let begun_to_answer =
+            if parent.flags.has_http_method { from(child.start - parent.end) } else { answered };
         Self { answered, begun_to_answer, sent }
     }
 

@@ -8,12 +8,14 @@
 )]
 
 mod cases;
+mod certainty;
 mod cli;
 mod conventions;
 mod explain;
 mod extract;
 mod fleet;
 mod getting_traces;
+mod graveyard;
 mod ingest;
 mod layers;
 mod matrix;

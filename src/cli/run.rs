@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use rustc_hash::FxHashSet;
 
 use super::input::{Clocks, Inputs, Rules};
 use super::memory::MemoryFlag;
@@ -58,18 +58,17 @@ pub(super) fn run(
     let mut matched = BTreeSet::new();
     let mut graveyard = Graveyard::default();
     loop {
-        let group = partitions.next_group()?;
+        let group = partitions.next_group(|spans| reconstruct(spans, &policy, &offsets))?;
         if group.is_empty() {
             break;
         }
-        let done: Vec<Tables> =
-            group.into_par_iter().map(|spans| reconstruct(spans, &policy, &offsets)).collect();
-        for tables in &done {
+        for tables in &group {
             graveyard.add(tables);
-            let names = tables.requests.iter().filter_map(|row| row.contract);
-            matched.extend(names.map(|name| tables.strings.get(name).to_owned()));
+            let names: FxHashSet<_> =
+                tables.requests.iter().filter_map(|row| row.contract).collect();
+            matched.extend(names.into_iter().map(|name| tables.strings.get(name).to_owned()));
         }
-        take(done)?;
+        take(group)?;
     }
     drop(progress);
     for contract in policy.contracts.iter().filter(|contract| !matched.contains(&contract.name)) {

@@ -364,7 +364,7 @@ impl Index {
     #[inline]
     pub(super) fn wanted(&self, key: &[u8]) -> Wanted<'_> {
         match self.keys.find(key) {
-            Some(entry) if entry.is_exact => Wanted::As(entry.key),
+            Some(entry) if entry.is_exact => Wanted::As(entry.key, entry.place),
             Some(_) => Wanted::Yes,
             None if key.starts_with(RPC.as_bytes()) => Wanted::Yes,
             None => Wanted::No,
@@ -423,11 +423,15 @@ impl Index {
     }
 
     /// Looks all attributes and events of a span up.
+    #[inline]
     pub(super) fn find<'a>(&'a self, raw: &'a RawSpan<'a>, tally: &mut Tally) -> Found<'a> {
         let mut found = Found::default();
         for (key, value) in &raw.attributes {
             found.has_rpc |= key.starts_with(RPC);
-            let meaning = self.keys.get(key.as_bytes());
+            let meaning = match key.place() {
+                Some(place) => self.keys.at(place),
+                None => self.keys.get(key.as_bytes()),
+            };
             look_up(meaning, key, HitValue::Attribute(value), &mut found, tally);
         }
         for event in &raw.events {

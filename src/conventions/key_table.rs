@@ -2,6 +2,8 @@
 //! table in which looking up neither copies nor allocates. Every attribute of every span is
 //! looked up here, and most are not there.
 
+use super::raw::KeyPlace;
+
 /// An odd number whose bits are as good as random: 2^64 divided by the golden ratio.
 const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -21,15 +23,15 @@ pub(super) struct KeyTable<V> {
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     /// The hash of the key.
-    hash: u64,
+    hash: u32,
     /// Its place among the entries; beyond them where it is free.
-    entry: usize,
+    entry: u32,
 }
 
 /// A key that was found.
 pub(super) struct Entry<'t, V> {
     /// Its place among the entries.
-    place: usize,
+    pub(super) place: KeyPlace,
     /// It, in lower case.
     pub(super) key: &'t str,
     /// It was asked for in lower case.
@@ -39,7 +41,7 @@ pub(super) struct Entry<'t, V> {
 }
 
 /// No key.
-const FREE: Slot = Slot { hash: 0, entry: usize::MAX };
+const FREE: Slot = Slot { hash: 0, entry: u32::MAX };
 
 impl<V> Default for KeyTable<V> {
     fn default() -> Self {
@@ -54,6 +56,12 @@ impl<V> KeyTable<V> {
         self.find(key).map(|entry| entry.value)
     }
 
+    /// What is known of the key at `place`.
+    #[inline]
+    pub(super) fn at(&self, place: KeyPlace) -> Option<&V> {
+        self.entries.get(place.0 as usize).map(|(_, value)| value)
+    }
+
     /// The entry of `key`.
     #[expect(clippy::inline_always, reason = "most callers look at one part of what is found")]
     #[inline(always)]
@@ -62,11 +70,12 @@ impl<V> KeyTable<V> {
         let mut at = hash;
         loop {
             let slot = self.slots.get(self.slot_of(at))?;
-            let (known, value) = self.entries.get(slot.entry)?;
+            let (known, value) = self.entries.get(slot.entry as usize)?;
             if slot.hash == hash {
                 let is_exact = is_equal(known.as_bytes(), key);
                 if is_exact || known.as_bytes().eq_ignore_ascii_case(key) {
-                    return Some(Entry { place: slot.entry, key: known, is_exact, value });
+                    let place = KeyPlace(slot.entry);
+                    return Some(Entry { place, key: known, is_exact, value });
                 }
             }
             at = at.wrapping_add(1);
@@ -75,14 +84,13 @@ impl<V> KeyTable<V> {
 
     /// The slot of a hash, or of one behind it; beyond all where there are none.
     #[inline]
-    fn slot_of(&self, hash: u64) -> usize {
-        let last = (self.slots.len() as u64).wrapping_sub(1);
-        usize::try_from(hash & last).unwrap_or(usize::MAX)
+    const fn slot_of(&self, hash: u32) -> usize {
+        hash as usize & self.slots.len().wrapping_sub(1)
     }
 
     /// What is known of `key`, which is in lower case; at first, what `first` gives.
     pub(super) fn entry(&mut self, key: &str, first: impl FnOnce() -> V) -> &mut V {
-        let known = self.find(key.as_bytes()).map(|entry| entry.place);
+        let known = self.find(key.as_bytes()).map(|entry| entry.place.0 as usize);
         let place = known.unwrap_or_else(|| {
             self.entries.push((key.into(), first()));
             self.place_last();
@@ -99,7 +107,7 @@ impl<V> KeyTable<V> {
             self.slots = vec![FREE; needed];
             first = 0;
         }
-        for (entry, (key, _)) in self.entries.iter().enumerate().skip(first) {
+        for (entry, (key, _)) in (0..).zip(&self.entries).skip(first) {
             let hash = hash_of(key.as_bytes());
             let mut at = hash;
             while self.slots.get(self.slot_of(at)).is_some_and(|slot| slot.entry != FREE.entry) {
@@ -125,20 +133,16 @@ fn is_equal(known: &[u8], key: &[u8]) -> bool {
     known.len() == key.len() && known_end == end && words.iter().zip(key.as_chunks().0).all(same)
 }
 
-/// A hash that is the same in upper and lower case.
+/// A hash that is the same in upper and lower case. Of long keys it takes the ends alone, which tell
+/// most apart, so that it takes as long for all of them.
 #[inline]
-fn hash_of(key: &[u8]) -> u64 {
-    let mut hash = key.len() as u64;
-    for word in key.as_chunks().0 {
-        hash = mixed(hash, u64::from_le_bytes(*word));
-    }
-    // The last eight bytes again are as good as those of them that are left.
-    let last = key.last_chunk().map_or_else(
-        || key.iter().fold(0, |word, &byte| word << 8 | u64::from(byte)),
-        |last| u64::from_le_bytes(*last),
-    );
-    hash = mixed(hash, last);
-    hash ^ hash >> 32
+fn hash_of(key: &[u8]) -> u32 {
+    let (first, last) = match (key.first_chunk(), key.last_chunk()) {
+        (Some(first), Some(last)) => (u64::from_le_bytes(*first), u64::from_le_bytes(*last)),
+        _ => (0, key.iter().fold(0, |word, &byte| word << 8 | u64::from(byte))),
+    };
+    let hash = mixed(mixed(key.len() as u64, first), last);
+    (hash >> 32) as u32
 }
 
 /// The hash of what was hashed to `hash`, and of `word`.
@@ -146,5 +150,5 @@ fn hash_of(key: &[u8]) -> u64 {
 const fn mixed(hash: u64, word: u64) -> u64 {
     // This bit alone tells a small letter from a capital one.
     let folded = word | u64::from_le_bytes([b' '; 8]);
-    (hash ^ folded).wrapping_mul(MULTIPLIER).rotate_left(26)
+    (hash ^ folded).wrapping_mul(MULTIPLIER)
 }

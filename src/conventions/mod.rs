@@ -25,7 +25,7 @@ pub use resolve::tells_of_moved_times;
 pub use seen::{KeyCount, Seen, Tally};
 
 use index::Index;
-use raw::Attribute;
+use raw::{Attribute, KeyPlace};
 use reading::text_of;
 use rows::Rows;
 
@@ -57,9 +57,9 @@ pub enum Wanted<'c> {
     No,
     /// Something does.
     Yes,
-    /// Something does, and the conventions write its key in the same way: here it is known to be
-    /// text.
-    As(&'c str),
+    /// Something does, and the conventions write its key in the same way: here it is, known to be
+    /// text, and where they have it.
+    As(&'c str, KeyPlace),
 }
 
 /// Which attributes mean what.
@@ -124,7 +124,7 @@ impl Conventions {
     /// What the attributes of a resource say of its spans.
     pub fn resource(&self, attributes: &[Attribute<'_>], strings: &mut Interner) -> Resource {
         let value_of = |key: &str| {
-            attributes.iter().find(|(name, _)| name == key).and_then(|(_, value)| text_of(value))
+            attributes.iter().find(|(name, _)| *name == *key).and_then(|(_, value)| text_of(value))
         };
         let service = strings.intern(&value_of(SERVICE_KEY).unwrap_or_default());
         let clock = CLOCK_KEYS.iter().find_map(|key| Some(format!("{key}={}", value_of(key)?)));

@@ -100,7 +100,7 @@ impl Conventions {
         let bare = |event: &RawEvent<'_>| {
             let attributes = event.attributes.iter().filter_map(|(key, value)| {
                 let value = self.index.bare_of_event(&event.name, key, value)?;
-                Some((key.clone().into_owned().into(), value))
+                Some((key.to_string().into(), value))
             });
             RawEvent {
                 name: event.name.clone().into_owned().into(),
@@ -160,9 +160,7 @@ impl Kept<'_> {
             .attributes
             .iter()
             .filter(|(key, _)| is_kept(key))
-            .filter_map(|(key, value)| {
-                Some((key.clone().into_owned().into(), self.index.bare(key, value)?))
-            })
+            .filter_map(|(key, value)| Some((key.to_string().into(), self.index.bare(key, value)?)))
             .collect();
         self.attributes.extend(kept);
         for row in &self.index.grants {

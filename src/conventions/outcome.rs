@@ -111,7 +111,7 @@ fn described(index: &Index, raw: &RawSpan<'_>, found: &Found<'_>) -> Option<Outc
         let exceptions = raw.events.iter().filter(|event| event.name == EXCEPTION_EVENT);
         for (key, value) in exceptions.flat_map(|event| &event.attributes) {
             let [of_type, of_message] = EXCEPTION_KEYS;
-            let texts = match key.as_ref() {
+            let texts = match &**key {
                 key if key == of_type => &mut types,
                 key if key == of_message => &mut messages,
                 _ => continue,

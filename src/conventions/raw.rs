@@ -2,6 +2,7 @@
 //! reader's buffer and lives as long as one record.
 
 use std::borrow::Cow;
+use std::ops::Deref;
 
 use crate::span::{Kind, SpanId, TraceId};
 use crate::units::UnixNanos;
@@ -37,14 +38,63 @@ impl Value<'_> {
     }
 }
 
+/// An attribute's key; and where the conventions have it, if its reader has looked.
+#[derive(Clone, Debug)]
+pub struct Key<'a> {
+    text: Cow<'a, str>,
+    place: Option<KeyPlace>,
+}
+
+/// Where the conventions that were asked have the key of a span's attribute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyPlace(pub(super) u32);
+
+impl<'a> Key<'a> {
+    /// The key `text`, which the conventions have at `place`.
+    #[inline]
+    pub const fn known(text: &'a str, place: KeyPlace) -> Self {
+        Self { text: Cow::Borrowed(text), place: Some(place) }
+    }
+
+    /// Where the conventions have it; `None` where that is to be looked up.
+    #[inline]
+    pub(super) const fn place(&self) -> Option<KeyPlace> {
+        self.place
+    }
+}
+
+impl Deref for Key<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.text
+    }
+}
+
+impl<'a, T: Into<Cow<'a, str>>> From<T> for Key<'a> {
+    fn from(text: T) -> Self {
+        Self { text: text.into(), place: None }
+    }
+}
+
+impl PartialEq for Key<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl PartialEq<str> for Key<'_> {
+    fn eq(&self, text: &str) -> bool {
+        self.text == text
+    }
+}
+
 /// A key and its value.
-pub type Attribute<'a> = (Cow<'a, str>, Value<'a>);
+pub type Attribute<'a> = (Key<'a>, Value<'a>);
 
 /// The same attributes, kept beyond the buffer they were read from.
 pub fn owned(attributes: &[Attribute<'_>]) -> Vec<Attribute<'static>> {
-    let own = |(key, value): &Attribute<'_>| {
-        (Cow::Owned(key.clone().into_owned()), value.clone().into_owned())
-    };
+    let own = |(key, value): &Attribute<'_>| (key.to_string().into(), value.clone().into_owned());
     attributes.iter().map(own).collect()
 }
 

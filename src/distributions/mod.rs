@@ -55,7 +55,7 @@ impl Summary {
     /// Takes in a partition of whole traces.
     pub fn add(&mut self, tables: &Tables) {
         self.overview.add(tables);
-        let mut names = Names { strings: &tables.strings, known: FxHashMap::default() };
+        let mut names = Names::of(&tables.strings);
         for row in &tables.requests {
             self.add_request(row, &mut names);
         }
@@ -209,7 +209,12 @@ struct Names<'a> {
     known: FxHashMap<Sym, Name>,
 }
 
-impl Names<'_> {
+impl<'a> Names<'a> {
+    /// None is allocated yet.
+    fn of(strings: &'a Interner) -> Self {
+        Self { strings, known: FxHashMap::default() }
+    }
+
     fn get(&mut self, sym: Sym) -> Name {
         self.known.entry(sym).or_insert_with(|| self.strings.get(sym).into()).clone()
     }

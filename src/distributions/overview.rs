@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::Names;
 use super::class::Name;
-use super::merge::{Merge, merged};
+use super::merge::merged;
 use crate::span::Sym;
 use crate::tables::{AttemptRow, HopRow, Tables, Verdict};
 
@@ -58,15 +59,16 @@ impl Overview {
             self.coverage.add_attempt(row);
         }
 
-        let name = |sym: Sym| Name::from(tables.strings.get(sym));
+        let mut names = Names::of(&tables.strings);
         let ends = pairs.keys().flat_map(|&(caller, callee)| [caller, callee]);
         services.extend(ends.flatten());
-        self.services.extend(services.into_iter().map(name));
-        let edge = |((caller, callee), calls): ((Option<Sym>, Option<Sym>), u64)| {
-            Some(((name(caller?), name(callee?)), calls))
-        };
-        let edges: BTreeMap<_, u64> = pairs.into_iter().filter_map(edge).collect();
-        self.edges.merge_from(edges);
+        self.services.extend(services.into_iter().map(|service| names.get(service)));
+        let edges = pairs.into_iter().filter_map(|((caller, callee), calls)| {
+            Some(((names.get(caller?), names.get(callee?)), calls))
+        });
+        for (edge, calls) in edges {
+            *self.edges.entry(edge).or_default() += calls;
+        }
     }
 }
 

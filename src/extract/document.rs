@@ -88,7 +88,8 @@ fn event(event: &RawEvent<'_>) -> Json {
 }
 
 fn attributes(attributes: &[Attribute<'_>]) -> Json {
-    let attribute = |(key, value): &Attribute<'_>| json!({ "key": key, "value": any_value(value) });
+    let attribute =
+        |(key, value): &Attribute<'_>| json!({ "key": &**key, "value": any_value(value) });
     attributes.iter().map(attribute).collect()
 }
 

@@ -61,14 +61,35 @@ impl Draft<'_> {
         Self { raw, fault: None, has_hashed_id: false, has_no_end: false, zero_is_instant: false }
     }
 
-    /// Makes it as good as new; what it has room for stays.
+    /// Makes it as good as new; what it has room for stays. All fields are listed, so that a new one is
+    /// not forgotten.
     pub(crate) fn clear(&mut self) {
-        self.raw.attributes.clear();
-        self.raw.events.clear();
-        let mut fresh = Self::new();
-        std::mem::swap(&mut fresh.raw.attributes, &mut self.raw.attributes);
-        std::mem::swap(&mut fresh.raw.events, &mut self.raw.events);
-        *self = fresh;
+        let Self { raw, fault, has_hashed_id, has_no_end, zero_is_instant } = self;
+        let RawSpan {
+            trace_id,
+            span_id,
+            parent_span_id,
+            name,
+            kind,
+            start,
+            end,
+            status,
+            status_message,
+            attributes,
+            events,
+            links,
+            may_share_id,
+        } = raw;
+        (*trace_id, *span_id, *parent_span_id) = (TraceId(0), SpanId(0), None);
+        (*name, *status_message) = (Cow::Borrowed(""), Cow::Borrowed(""));
+        (*start, *end) = (UnixNanos::from_nanos(0), UnixNanos::from_nanos(0));
+        (*kind, *status) = (Kind::Internal, Status::Unset);
+        attributes.clear();
+        events.clear();
+        *links = 0;
+        *may_share_id = false;
+        *fault = None;
+        (*has_hashed_id, *has_no_end, *zero_is_instant) = (false, false, false);
     }
 
     /// Remembers what is wrong with it.

@@ -137,7 +137,7 @@ impl<'a> Cell<'a> {
 
 fn flatten<'a>(key: Cow<'a, str>, cell: Cell<'a>, attributes: &mut Vec<Attribute<'a>>) {
     let Cell::Map(members) = cell else {
-        attributes.push((key, cell.into_value(0)));
+        attributes.push((key.into(), cell.into_value(0)));
         return;
     };
     for (inner, cell) in members {

@@ -31,8 +31,8 @@ impl FlatSpan<'_> {
     /// Hands over the span of the row that begins at byte `offset` of the record.
     pub(crate) fn hand_over(mut self, desk: &mut Desk<'_>, offset: usize) {
         if !self.service.is_empty() {
-            self.resource.retain(|(key, _)| key != SERVICE_NAME);
-            self.resource.push((Cow::Borrowed(SERVICE_NAME), Value::Text(self.service)));
+            self.resource.retain(|(key, _)| *key != *SERVICE_NAME);
+            self.resource.push((SERVICE_NAME.into(), Value::Text(self.service)));
         }
         let resource = desk.resource(&self.resource);
         desk.take(&self.draft, resource, offset);

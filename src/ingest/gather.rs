@@ -215,8 +215,8 @@ impl Partitions {
         Self { memory, parts, spill: Some(spill), strings: Arc::default() }
     }
 
-    /// Shows all partitions to `look`, some at a time, and hands what it gives to `take`, in their
-    /// order. They stay.
+    /// What `look` sees in all partitions, of which as many as are to be in memory at a time, goes to
+    /// `take` in their order. They stay.
     pub fn look_at_all<T: Send>(
         &mut self,
         look: impl Fn(&Spans) -> T + Sync,
@@ -231,7 +231,7 @@ impl Partitions {
             let seen = group.into_par_iter().map(|part| {
                 let on_disk = part.on_disk();
                 let spans = self.load(part)?;
-                Ok((look(&spans), on_disk.unwrap_or_else(|| Part::Whole(spans))))
+                Ok((look(&spans), on_disk.unwrap_or(Part::Whole(spans))))
             });
             for (seen, part) in seen.collect::<Result<Vec<_>, IngestError>>()? {
                 take(seen);
@@ -242,11 +242,15 @@ impl Partitions {
         Ok(())
     }
 
-    /// The next partitions, sorted, as many as are to be in memory at a time; none at the end. Some
-    /// may be empty.
-    pub fn next_group(&mut self) -> Result<Vec<Spans>, IngestError> {
+    /// What `work` makes of the next partitions, sorted, of as many as are to be in memory at a time;
+    /// nothing at the end. Some may be empty. Each is worked on as soon as it is back, while caches
+    /// hold it.
+    pub fn next_group<T: Send>(
+        &mut self,
+        work: impl Fn(Spans) -> T + Sync,
+    ) -> Result<Vec<T>, IngestError> {
         let group = self.next_parts();
-        group.into_par_iter().map(|part| self.load(part)).collect()
+        group.into_par_iter().map(|part| self.load(part).map(&work)).collect()
     }
 
     fn next_parts(&mut self) -> Vec<Part> {

@@ -11,7 +11,7 @@ use super::json::{Json, Shape};
 use super::outline::Outline;
 use super::problems::Code;
 use super::scalar::{self, Id};
-use crate::conventions::raw::{Attribute, RawEvent, Status, Value};
+use crate::conventions::raw::{Attribute, Key, RawEvent, Status, Value};
 use crate::conventions::{Resource, tells_of_moved_times};
 use crate::span::{Kind, SpanId, TraceId};
 
@@ -162,7 +162,7 @@ fn process(document: &mut Document<'_, '_, '_>) -> Result<Resource> {
                 "serviceName" => {
                     // Before any tag of that name.
                     let service = document.text()?;
-                    attributes.insert(0, (Cow::Borrowed("service.name"), Value::Text(service)));
+                    attributes.insert(0, ("service.name".into(), Value::Text(service)));
                 }
                 "tags" => tags(document, &mut attributes)?,
                 _ => document.json.skip()?,
@@ -210,7 +210,7 @@ fn span<'a>(document: &mut Document<'a, '_, '_>, trace: &Trace<'a>) -> Result<()
         rest.warnings.extend(trace.warnings.iter().cloned());
         if !rest.warnings.is_empty() {
             let warnings = Value::List(std::mem::take(&mut rest.warnings));
-            draft.raw.attributes.push((Cow::Borrowed(WARNINGS), warnings));
+            draft.raw.attributes.push((WARNINGS.into(), warnings));
         }
         set_times(&mut draft, &rest);
         set_parent(&mut draft, &rest);
@@ -363,7 +363,7 @@ fn heed_tags(draft: &mut Draft<'_>) {
     }
     // A text says what went wrong, as `error.type` does.
     if let Some(error) = error {
-        raw.attributes.push((Cow::Borrowed("error.type"), Value::Text(error)));
+        raw.attributes.push(("error.type".into(), Value::Text(error)));
     }
 }
 
@@ -394,7 +394,7 @@ fn log<'a>(document: &mut Document<'a, '_, '_>) -> Result<RawEvent<'a>> {
     }
     let named = ["event", "message"].iter().find_map(|name| {
         event.attributes.iter().find_map(|(key, value)| match value {
-            Value::Text(text) if key == name => Some(text.clone()),
+            Value::Text(text) if *key == **name => Some(text.clone()),
             _ => None,
         })
     });
@@ -409,9 +409,9 @@ fn log<'a>(document: &mut Document<'a, '_, '_>) -> Result<RawEvent<'a>> {
 fn become_exception(event: &mut RawEvent<'_>) {
     event.name = Cow::Borrowed("exception");
     for (key, _) in &mut event.attributes {
-        match key.as_ref() {
-            "error.kind" => *key = Cow::Borrowed("exception.type"),
-            "error.object" | "message" => *key = Cow::Borrowed("exception.message"),
+        match &**key {
+            "error.kind" => *key = "exception.type".into(),
+            "error.object" | "message" => *key = "exception.message".into(),
             _ => {}
         }
     }
@@ -422,11 +422,11 @@ fn tags<'a>(
     attributes: &mut Vec<Attribute<'a>>,
 ) -> Result<()> {
     document.each_object(|document| {
-        let mut attribute = (Cow::Borrowed(""), Value::Other);
+        let mut attribute = (Key::from(""), Value::Other);
         let mut written_type = Cow::Borrowed("");
         while let Some(key) = document.next_key()? {
             match key.as_ref() {
-                "key" => attribute.0 = document.text()?,
+                "key" => attribute.0 = document.text()?.into(),
                 "type" => written_type = document.text()?,
                 "value" => attribute.1 = document.value()?,
                 _ => document.json.skip()?,

@@ -25,6 +25,7 @@ mod limits;
 mod magic;
 mod otlp_compact;
 mod otlp_json;
+mod otlp_plain;
 mod otlp_proto;
 mod outline;
 pub mod problems;
@@ -40,6 +41,7 @@ mod stream;
 mod zipkin;
 mod zipkin_v1;
 
+use std::convert::identity;
 use std::io::{self, Read};
 use std::path::PathBuf;
 
@@ -248,7 +250,7 @@ fn whole(scattered: Ingested<Partitions>) -> Result<Ingested, IngestError> {
     let (mut partitions, ingested) = scattered.replace(());
     let mut all = Vec::new();
     loop {
-        let group = partitions.next_group()?;
+        let group = partitions.next_group(identity)?;
         if group.is_empty() {
             return Ok(ingested.replace(all).1);
         }

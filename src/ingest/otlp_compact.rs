@@ -6,32 +6,37 @@
 use super::admit::{Draft, kind_of, kind_of_number, status_of_number};
 use super::json::Json;
 use super::scalar::{self, Id};
-use crate::conventions::raw::{Attribute, Value};
+use crate::conventions::Wanted;
+use crate::conventions::raw::{Attribute, Key, Value};
 
 /// The attributes that come next in an array, up to one that is written otherwise: those whose keys
 /// are wanted.
-pub(crate) fn attributes<'a>(
+pub(crate) fn attributes<'a, 'w>(
     json: &mut Json<'a>,
-    is_wanted: impl Fn(&[u8]) -> bool,
+    wanted: impl Fn(&[u8]) -> Wanted<'w>,
     attributes: &mut Vec<Attribute<'a>>,
 ) {
     // An attribute is an object, and its value another.
     if json.has_room(2) {
-        while json.attempt(|json| attribute(json, &is_wanted, attributes)).is_some() {}
+        while json.attempt(|json| attribute(json, &wanted, attributes)).is_some() {}
     }
 }
 
 /// An attribute, which is kept if it is wanted. `None` where it is written otherwise.
 #[inline]
-fn attribute<'a>(
+fn attribute<'a, 'w>(
     json: &mut Json<'a>,
-    is_wanted: impl Fn(&[u8]) -> bool,
+    wanted: impl Fn(&[u8]) -> Wanted<'w>,
     attributes: &mut Vec<Attribute<'a>>,
 ) -> Option<()> {
     json.pass_comma()?;
     json.pass(b"{\"key\":\"")?;
     let key = json.plain_text()?;
-    let is_wanted = is_wanted(key.as_bytes());
+    let key = match wanted(key.as_bytes()) {
+        Wanted::No => None,
+        Wanted::Yes => Some(key.into()),
+        Wanted::As(_, place) => Some(Key::known(key, place)),
+    };
     let value = if json.pass(b",\"value\":{\"stringValue\":\"").is_some() {
         Value::Text(json.plain_text()?.into())
     } else {
@@ -39,9 +44,7 @@ fn attribute<'a>(
         other_value(json)?
     };
     json.pass(b"}}")?;
-    if is_wanted {
-        attributes.push((key.into(), value));
-    }
+    attributes.extend(key.map(|key| (key, value)));
     Some(())
 }
 

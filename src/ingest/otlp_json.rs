@@ -1,8 +1,6 @@
 //! OTLP in JSON, as the specification writes it and as exporters do: numbers as text or number,
 //! enums as number or name, ids in hexadecimal or base64, either spelling of field names.
 
-use std::borrow::Cow;
-
 use super::admit::{Desk, Draft, MAX_LIST_DEPTH, instant, kind_of, status_of};
 use super::document::{Document, Result, read_all};
 use super::json::Shape;
@@ -10,7 +8,7 @@ use super::otlp_compact;
 use super::outline::Outline;
 use super::problems::Code;
 use super::scalar;
-use crate::conventions::raw::{Attribute, RawEvent, Value};
+use crate::conventions::raw::{Attribute, Key, RawEvent, Value};
 use crate::conventions::{Carrier, Resource, Wanted};
 use crate::otlp::fields::{
     ArrayField, EventField, KeyValueField, ResourceField, ResourceSpansField, ScopeSpansField,
@@ -311,8 +309,7 @@ fn read_attributes<'a>(
     }
     loop {
         let Document { json, desk, .. } = document;
-        let is_wanted = |key: &[u8]| desk.wanted(carrier, key) != Wanted::No;
-        otlp_compact::attributes(json, is_wanted, attributes);
+        otlp_compact::attributes(json, |key| desk.wanted(carrier, key), attributes);
         if !json.next_element()? {
             return Ok(());
         }
@@ -328,10 +325,10 @@ fn read_attribute<'a>(
     carrier: Carrier,
     attributes: &mut Vec<Attribute<'a>>,
 ) -> Result<()> {
-    let mut attribute = (Cow::Borrowed(""), Value::Other);
+    let mut attribute = (Key::from(""), Value::Other);
     while let Some(field) = document.next_key()? {
         match KeyValueField::from_name(&field) {
-            Some(KeyValueField::Key) => attribute.0 = document.text()?,
+            Some(KeyValueField::Key) => attribute.0 = document.text()?.into(),
             Some(KeyValueField::Value) => attribute.1 = read_value(document, 0)?,
             None => document.json.skip()?,
         }

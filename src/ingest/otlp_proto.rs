@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 
 use super::admit::{Desk, Draft, MAX_LIST_DEPTH, instant, kind_of_number, status_of_number};
+use super::otlp_plain;
 use super::problems::Code;
 use super::scalar;
-use crate::conventions::raw::{Attribute, RawEvent, Value};
+use crate::conventions::raw::{Attribute, Key, RawEvent, Value};
 use crate::conventions::{Carrier, Resource, Wanted};
 use crate::otlp::fields::{
     ArrayField, EventField, KeyValueField, ResourceField, ResourceSpansField, ScopeSpansField,
@@ -96,7 +97,9 @@ impl<'w> Reader<'_, 'w> {
             let (number, value) = field?;
             match ResourceField::from_number(number) {
                 Some(ResourceField::Attributes) => {
-                    self.attribute(Carrier::Resource, value, message.at, attributes)?;
+                    if let Some(attribute) = self.message(value, message.at) {
+                        self.attribute(Carrier::Resource, attribute, attributes)?;
+                    }
                 }
                 None => {}
             }
@@ -124,11 +127,19 @@ impl<'w> Reader<'_, 'w> {
     /// known.
     fn span(&mut self, message: Message<'w>, resource: Resource, draft: &mut Draft<'w>) {
         draft.clear();
-        for field in Fields::new(message) {
-            let outcome = field.and_then(|(number, value)| match SpanField::from_number(number) {
-                Some(field) => self.span_field(field, value, message.at, draft),
-                None => Ok(()),
-            });
+        let mut fields = Fields::new(message);
+        otlp_plain::span_head(&mut fields, draft);
+        loop {
+            let outcome = if let Some(attribute) = fields.pass_bytes(SpanField::Attributes.number())
+            {
+                self.attribute(Carrier::Span, attribute, &mut draft.raw.attributes)
+            } else {
+                let Some(field) = fields.next() else { break };
+                field.and_then(|(number, value)| match SpanField::from_number(number) {
+                    Some(field) => self.span_field(field, value, message.at, draft),
+                    None => Ok(()),
+                })
+            };
             if outcome.is_err() {
                 draft.blame(Code::SpanDamaged);
             }
@@ -161,8 +172,8 @@ impl<'w> Reader<'_, 'w> {
                 draft.set_start(i64::try_from(time).ok());
             }
             (SpanField::End, wire::Value::Fixed64(time)) => draft.set_end(i64::try_from(time).ok()),
-            (SpanField::Attributes, value) => {
-                self.attribute(Carrier::Span, value, at, &mut draft.raw.attributes)?;
+            (SpanField::Attributes, wire::Value::Bytes(attribute)) => {
+                self.attribute(Carrier::Span, attribute, &mut draft.raw.attributes)?;
             }
             (SpanField::Events, wire::Value::Bytes(event)) => {
                 let event = self.event(event)?;
@@ -187,8 +198,8 @@ impl<'w> Reader<'_, 'w> {
                     event.time = time.filter(|time| time.as_nanos() != 0);
                 }
                 (Some(EventField::Name), wire::Value::Bytes(text)) => event.name = self.text(text),
-                (Some(EventField::Attributes), value) => {
-                    self.attribute(Carrier::Event, value, message.at, &mut event.attributes)?;
+                (Some(EventField::Attributes), wire::Value::Bytes(attribute)) => {
+                    self.attribute(Carrier::Event, attribute, &mut event.attributes)?;
                 }
                 (Some(_), _) => self.desk.note(Code::FieldWrongType, message.at),
                 (None, _) => {}
@@ -215,32 +226,43 @@ impl<'w> Reader<'_, 'w> {
     }
 
     /// Reads an attribute of `carrier`. One that nothing depends on is not kept.
+    #[inline]
     fn attribute(
         &mut self,
         carrier: Carrier,
-        value: wire::Value<'w>,
-        at: usize,
+        message: Message<'w>,
         attributes: &mut Vec<Attribute<'w>>,
     ) -> Result<()> {
-        let Some(message) = self.message(value, at) else { return Ok(()) };
-        if let Some((key, value)) = plain_attribute(message.bytes) {
+        if let Some((key, value)) = otlp_plain::attribute(message.bytes) {
             let key = match self.desk.wanted(carrier, key) {
-                Wanted::As(key) => Some(key),
-                Wanted::Yes => std::str::from_utf8(key).ok(),
+                Wanted::As(key, place) => Some(Key::known(key, place)),
+                Wanted::Yes => std::str::from_utf8(key).ok().map(Key::from),
                 // What is not UTF-8 is told even there.
                 Wanted::No if key.is_ascii() && value.is_ascii() => return Ok(()),
                 Wanted::No => None,
             };
-            if let Some(attribute) = key.and_then(|key| Some((key.into(), value.read()?))) {
+            if let Some(attribute) = key.and_then(|key| Some((key, value.read()?))) {
                 attributes.push(attribute);
                 return Ok(());
             }
         }
-        let mut attribute = (Cow::Borrowed(""), Value::Other);
+        self.odd_attribute(carrier, message, attributes)
+    }
+
+    /// The same, however it is written.
+    fn odd_attribute(
+        &mut self,
+        carrier: Carrier,
+        message: Message<'w>,
+        attributes: &mut Vec<Attribute<'w>>,
+    ) -> Result<()> {
+        let mut attribute = (Key::from(""), Value::Other);
         for field in Fields::new(message) {
             let (number, value) = field?;
             match (KeyValueField::from_number(number), value) {
-                (Some(KeyValueField::Key), wire::Value::Bytes(key)) => attribute.0 = self.text(key),
+                (Some(KeyValueField::Key), wire::Value::Bytes(key)) => {
+                    attribute.0 = self.text(key).into();
+                }
                 (Some(KeyValueField::Value), wire::Value::Bytes(value)) => {
                     attribute.1 = self.value(value, 0)?;
                 }
@@ -311,59 +333,4 @@ impl<'w> Reader<'_, 'w> {
         self.desk.note(Code::TextNotUtf8, message.at);
         Cow::Owned(String::from_utf8_lossy(message.bytes).into_owned())
     }
-}
-
-/// The value of an attribute as exporters write it.
-#[derive(Clone, Copy)]
-enum PlainValue<'w> {
-    Text(&'w [u8]),
-    Int(i64),
-}
-
-impl<'w> PlainValue<'w> {
-    fn is_ascii(self) -> bool {
-        match self {
-            Self::Text(text) => text.is_ascii(),
-            Self::Int(_) => true,
-        }
-    }
-
-    /// The value, unless it is no text.
-    fn read(self) -> Option<Value<'w>> {
-        match self {
-            Self::Text(text) => Some(Value::Text(std::str::from_utf8(text).ok()?.into())),
-            Self::Int(number) => Some(Value::Int(number)),
-        }
-    }
-}
-
-/// An attribute as exporters write it: a key, and a single text or whole number. `None` where there
-/// is anything else, or anything wrong.
-#[inline]
-fn plain_attribute(message: &[u8]) -> Option<(&[u8], PlainValue<'_>)> {
-    let (key, rest) = delimited(KEY_TAG, message)?;
-    let (value, []) = delimited(VALUE_TAG, rest)? else { return None };
-    if let &[INT_TAG, ref number @ ..] = value {
-        let (value, len) = wire::varint(number).ok()?;
-        return (len == number.len()).then(|| (key, PlainValue::Int(value.cast_signed())));
-    }
-    let (text, []) = delimited(TEXT_TAG, value)? else { return None };
-    Some((key, PlainValue::Text(text)))
-}
-
-/// The tags of the fields of a plain attribute: number and wire type.
-const KEY_TAG: u8 = 1 << 3 | 2;
-const VALUE_TAG: u8 = 2 << 3 | 2;
-const TEXT_TAG: u8 = 1 << 3 | 2;
-const INT_TAG: u8 = 3 << 3;
-
-/// The content of the field with this tag that `bytes` begin with, and what follows it; only as long
-/// as a length of one byte tells.
-#[inline]
-fn delimited(tag: u8, bytes: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (&[first, len], rest) = bytes.split_first_chunk()?;
-    if first != tag || len >= 0x80 {
-        return None;
-    }
-    rest.split_at_checked(usize::from(len))
 }

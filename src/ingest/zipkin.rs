@@ -173,7 +173,7 @@ pub(super) fn set_times(draft: &mut Draft<'_>, start: Micros, duration: Micros) 
 pub(super) fn set_status(draft: &mut Draft<'_>) {
     let raw = &mut draft.raw;
     let text_of = |wanted: &str| {
-        raw.attributes.iter().find(|(key, _)| key == wanted).map(|(_, value)| match value {
+        raw.attributes.iter().find(|(key, _)| *key == *wanted).map(|(_, value)| match value {
             Value::Text(text) => text.clone(),
             _ => Cow::Borrowed(""),
         })
@@ -285,7 +285,7 @@ fn tags<'a>(
 ) -> Result<()> {
     if document.open_object()? {
         while let Some(key) = document.next_key()? {
-            attributes.push((key, document.value()?));
+            attributes.push((key.into(), document.value()?));
         }
     }
     Ok(())

@@ -204,14 +204,14 @@ impl<'a> Told<'a> {
         let raw = &mut draft.raw;
         for Annotation { time, text, .. } in self.annotations {
             if text == ERROR_TAG {
-                raw.attributes.push((text, Value::Other));
+                raw.attributes.push((text.into(), Value::Other));
             } else if !is_core(&text) {
                 raw.events.push(event(text, time));
             }
         }
         let (addresses, tags): (Vec<_>, Vec<_>) =
             self.tags.into_iter().partition(BinaryAnnotation::is_address);
-        raw.attributes.extend(tags.into_iter().map(|tag| (tag.key, tag.value)));
+        raw.attributes.extend(tags.into_iter().map(|tag| (tag.key.into(), tag.value)));
         let mut called = addresses.into_iter().filter(|tag| tag.key != CLIENT_ADDRESS);
         if raw.kind.sends()
             && let Some(callee) = called.find_map(|tag| tag.endpoint)

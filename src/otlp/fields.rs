@@ -6,9 +6,15 @@ macro_rules! message {
     ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $field:ident = $number:literal, $($text:literal)|+;)+ }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum $name { $($(#[$doc])* $field,)+ }
+        #[repr(u32)]
+        pub enum $name { $($(#[$doc])* $field = $number,)+ }
 
         impl $name {
+            /// Its number in protobuf.
+            pub const fn number(self) -> u32 {
+                self as u32
+            }
+
             /// The field of a number in protobuf.
             pub const fn from_number(number: u32) -> Option<Self> {
                 match number { $($number => Some(Self::$field),)+ _ => None }

@@ -65,6 +65,56 @@ impl<'a> Fields<'a> {
         self.at
     }
 
+    /// What `read` finds; where it finds nothing, stands where it stood before.
+    #[inline]
+    pub fn attempt<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+        let at = self.at;
+        let found = read(self);
+        if found.is_none() {
+            self.at = at;
+        }
+        found
+    }
+
+    /// What is left, behind the tag of field `number` with this wire type, if that comes next. The
+    /// number is less than 16, so that the tag is a byte.
+    #[inline]
+    fn behind_tag(&self, number: u32, wire_type: u32) -> Option<&'a [u8]> {
+        let (&tag, rest) = self.bytes.get(self.at..)?.split_first()?;
+        (tag < 0x80 && u32::from(tag) == number << 3 | wire_type).then_some(rest)
+    }
+
+    /// The content of field `number`, if that comes next, as [`short_field`] finds it. Goes past it.
+    #[inline]
+    pub fn pass_bytes(&mut self, number: u32) -> Option<Message<'a>> {
+        let (bytes, _) = short_field(number, self.bytes.get(self.at..)?)?;
+        let at = self.at + 2;
+        self.at = at + bytes.len();
+        Some(Message { bytes, at: self.base + at })
+    }
+
+    /// The same where it is so many bytes.
+    #[inline]
+    pub fn pass_exactly<const LEN: usize>(&mut self, number: u32) -> Option<&'a [u8; LEN]> {
+        self.attempt(|fields| fields.pass_bytes(number)?.bytes.try_into().ok())
+    }
+
+    /// The value of field `number`, if that comes next with wire type 1. Goes past it.
+    #[inline]
+    pub fn pass_fixed64(&mut self, number: u32) -> Option<u64> {
+        let value = self.behind_tag(number, 1)?.first_chunk()?;
+        self.at += 1 + value.len();
+        Some(u64::from_le_bytes(*value))
+    }
+
+    /// The value of field `number`, if that comes next with wire type 0. Goes past it.
+    #[inline]
+    pub fn pass_varint(&mut self, number: u32) -> Option<u64> {
+        let (value, len) = varint(self.behind_tag(number, 0)?).ok()?;
+        self.at += 1 + len;
+        Some(value)
+    }
+
     #[inline]
     fn tag(&mut self) -> Result<(u32, u8), WireError> {
         let tag = self.varint()?;
@@ -75,15 +125,8 @@ impl<'a> Fields<'a> {
         Ok((number, (tag & 7) as u8))
     }
 
-    /// Most are a single byte: small numbers, and the lengths of short texts.
     #[inline]
     fn varint(&mut self) -> Result<u64, WireError> {
-        if let Some(&byte) = self.bytes.get(self.at)
-            && byte < 0x80
-        {
-            self.at += 1;
-            return Ok(u64::from(byte));
-        }
         let (value, len) = varint(self.bytes.get(self.at..).unwrap_or_default())?;
         self.at += len;
         Ok(value)
@@ -167,6 +210,15 @@ impl<'a> Iterator for Fields<'a> {
     }
 }
 
+/// The content of field `number` that `bytes` begin with, and what follows it, where it is text or
+/// bytes or a message, and tag and length are a byte each.
+#[inline]
+pub fn short_field(number: u32, bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (&[tag, len], rest) = bytes.split_first_chunk()?;
+    let is_short = tag < 0x80 && len < 0x80 && u32::from(tag) == number << 3 | 2;
+    is_short.then(|| rest.split_at_checked(usize::from(len)))?
+}
+
 /// How long the field at the start of `bytes` claims to be, if it tells.
 pub fn claimed_len(bytes: &[u8]) -> Option<u64> {
     let (tag, tag_len) = varint(bytes).ok()?;
@@ -175,7 +227,18 @@ pub fn claimed_len(bytes: &[u8]) -> Option<u64> {
 }
 
 /// The varint at the start of `bytes`, and its length.
+#[inline]
 pub fn varint(bytes: &[u8]) -> Result<(u64, usize), WireError> {
+    match *bytes {
+        // Most are small numbers, and the lengths of short texts.
+        [byte @ ..0x80, ..] => Ok((byte.into(), 1)),
+        [low, high @ ..0x80, ..] => Ok((u64::from(low & 0x7f) | u64::from(high) << 7, 2)),
+        _ => long_varint(bytes),
+    }
+}
+
+/// The same, of any length.
+fn long_varint(bytes: &[u8]) -> Result<(u64, usize), WireError> {
     let mut value = 0;
     for (index, &byte) in bytes.iter().take(10).enumerate() {
         if index == 9 && byte > 1 {

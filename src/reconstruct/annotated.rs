@@ -13,6 +13,9 @@ use crate::span::{GrantKind, Span, TraceId};
 use crate::tables::{BlindSpot, BlindSpots, DeadlineSource, Evidence};
 use crate::units::Nanos;
 
+/// So many ancestors are asked.
+const FAR_ENOUGH: usize = 64;
+
 /// A trace, every section of SEMANTICS applied but the findings.
 #[derive(Debug, Default)]
 pub(super) struct Annotated<'a> {
@@ -69,7 +72,7 @@ impl<'a> Annotated<'a> {
     pub(super) fn caller_deadline(&self, i: usize) -> Option<Moment> {
         match self.trace.link(i) {
             Some(parent) => self.deadlines.effective[parent],
-            None => self.trace.request(i).deadline.map(|deadline| (deadline, i)),
+            None => self.trace.request(i).deadline,
         }
     }
 
@@ -85,11 +88,33 @@ impl<'a> Annotated<'a> {
         Some(claims.find(|_| !first.is_sure(clock)).unwrap_or(first))
     }
 
+    /// Every deadline of the caller of `i` and those above: another than the earliest may be the
+    /// earliest where clocks stand elsewhere.
+    pub(super) fn deadlines_above(&self, i: usize) -> impl Iterator<Item = Moment> {
+        let trace = &self.trace;
+        let granted = self
+            .above(i)
+            .filter_map(|i| trace.grant(i).map(|(grant, anchor)| (anchor + grant.value, i)));
+        self.caller_deadline(i).into_iter().chain(trace.request(i).deadline).chain(granted)
+    }
+
+    /// Every instant at which an ancestor of `i` left, for the same reason; with the earliest first.
+    pub(super) fn leavings_above(&self, i: usize) -> impl Iterator<Item = Moment> {
+        let trace = &self.trace;
+        let left = self.above(i).filter(|&i| trace.left(i)).map(|i| (trace.end(i), i));
+        self.work.left_above[i].into_iter().chain(left)
+    }
+
+    /// The nearest ancestors of `i`.
+    fn above(&self, i: usize) -> impl Iterator<Item = usize> {
+        std::iter::successors(self.trace.link(i), |&i| self.trace.link(i)).take(FAR_ENOUGH)
+    }
+
     /// What a deadline rests on: a contract, or the grant that set it.
-    pub(super) fn evidence_of_deadline(&self, (deadline, set_by): Moment) -> Evidence {
+    pub(super) fn evidence_of_deadline(&self, deadline: Moment) -> Evidence {
+        let (_, set_by) = deadline;
         let request = self.trace.request(set_by);
-        let by_contract = request.root == set_by
-            && request.deadline == Some(deadline)
+        let by_contract = request.deadline == Some(deadline)
             && request.deadline_source == DeadlineSource::Contract;
         match self.trace.span(set_by).grant {
             Some(grant) if !by_contract => evidence_of_grant(grant.kind),

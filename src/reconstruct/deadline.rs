@@ -26,7 +26,7 @@ impl Deadlines {
         for &i in &trace.tree.top_down {
             let own = trace.grant(i).map(|(grant, anchor)| (anchor + grant.value, i));
             let Some(parent) = trace.link(i) else {
-                let deadline = trace.request(i).deadline.map(|deadline| (deadline, i));
+                let deadline = trace.request(i).deadline;
                 effective[i] = budget::earlier(deadline, own);
                 known[i] = deadline;
                 continue;

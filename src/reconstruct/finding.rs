@@ -118,7 +118,14 @@ impl Found<'_, '_> {
                     (deadline.0 - self.of.trace.request(hop.first).reserve(), deadline.1);
                 let excess = hop.judged_at.0 + grant.value - spendable.0;
                 let code = FindingCode::ReserveInvaded;
-                self.add(code, hop.top, excess, evidence, &[beyond(spendable)]);
+                let mut claims = vec![beyond(spendable)];
+                let deadlines = self.of.deadlines_above(hop.first);
+                // Where nothing was left, or less than the grant, it is another verdict.
+                for deadline in deadlines {
+                    claims.push(Claim::not_before(deadline, until));
+                    claims.push(Claim::after(deadline, hop.judged_at));
+                }
+                self.add(code, hop.top, excess, evidence, &claims);
             }
             _ => {}
         }
@@ -127,13 +134,21 @@ impl Found<'_, '_> {
     fn execution(&mut self, hop: &Hop) {
         let Some((server, begun)) = hop.server.zip(hop.begun) else { return };
         let trace = &self.of.trace;
-        let (begun, arrived) = ((begun, server), (trace.arrival(server), server));
+        let arrived = (trace.arrival(server), server);
         let worked = self.of.worked_after(server, begun);
         if let Some(deadline) = self.of.caller_deadline(server) {
             let evidence = self.of.evidence_of_deadline(deadline);
             let spendable = (deadline.0 - trace.request(server).reserve(), deadline.1);
             if hop.queue > Nanos::ZERO {
-                let claims = [Claim::after(deadline, arrived), Claim::not_before(begun, spendable)];
+                let mut claims = vec![Claim::not_before(begun, spendable)];
+                let deadlines = self.of.deadlines_above(server);
+                claims.extend(deadlines.map(|deadline| Claim::after(deadline, arrived)));
+                let request = trace.request(server);
+                if request.root == hop.first && request.origin_told_by != hop.first {
+                    // Since it was sent: the other clock tells that it waited at all.
+                    let sent = (request.origin, request.origin_told_by);
+                    claims.push(Claim::after((trace.start(hop.first), hop.first), sent));
+                }
                 let code = FindingCode::AdmittedUnfundable;
                 self.add_if(code, hop.top, begun.0 - spendable.0, evidence, &claims);
             }
@@ -144,7 +159,9 @@ impl Found<'_, '_> {
             }
         }
         if let (Some(left), Some(worked)) = (self.of.work.left_above[server], worked) {
-            let claims = [Claim::not_before(left, arrived), Claim::after(begun, left), worked];
+            let mut claims = vec![Claim::after(begun, left), worked];
+            let leavings = self.of.leavings_above(server);
+            claims.extend(leavings.map(|left| Claim::not_before(left, arrived)));
             let code = FindingCode::RanAfterQueueCancel;
             self.add_if(code, hop.top, begun.0 - left.0, Evidence::Inferred, &claims);
         }
@@ -157,10 +174,10 @@ impl Found<'_, '_> {
         if let Some(deadline) =
             request.deadline.filter(|_| called && request.reserve() > Nanos::ZERO)
         {
-            let spendable = (deadline - request.reserve(), request.root);
+            let spendable = (deadline.0 - request.reserve(), deadline.1);
             let end = (trace.end(hop.first), hop.first);
             let claim = Claim::after(end, spendable).by(RESERVE_SLACK);
-            let evidence = self.of.evidence_of_deadline((deadline, request.root));
+            let evidence = self.of.evidence_of_deadline(deadline);
             let code = FindingCode::ReserveConsumed;
             self.add_if(code, hop.top, end.0 - spendable.0, evidence, &[claim]);
         }
@@ -190,13 +207,12 @@ impl Found<'_, '_> {
         let Some(worked) = self.of.worked_after(hop.top, left) else { return };
         // The parent still ran then, and noticed: it ended within the bound.
         let end = end_of(hop.first);
-        let claims = [
-            Claim::not_before(left, (trace.start(parent), parent)),
-            Claim::not_before(end_of(parent), left),
-            Claim::not_before((left.0 + bound, left.1), end_of(parent)),
-            Claim::after(end, left).by(bound),
-            worked,
-        ];
+        let mut claims = vec![Claim::after(end, left).by(bound), worked];
+        for left in self.of.leavings_above(hop.first) {
+            claims.push(Claim::not_before(left, (trace.start(parent), parent)));
+            claims.push(Claim::not_before((left.0 + bound, left.1), end_of(parent)));
+        }
+        claims.push(Claim::not_before(end_of(parent), left));
         let code = FindingCode::CancelDropped;
         self.add_if(code, hop.top, end.0 - left.0, Evidence::Inferred, &claims);
     }
@@ -208,7 +224,6 @@ impl Found<'_, '_> {
             && trace.span(i).flags.side_effect
             && !trace.is_call_span(i)
         {
-            let deadline = (deadline, request.root);
             let claim = Claim::not_before((trace.start(i), i), deadline);
             let evidence = self.of.evidence_of_deadline(deadline);
             let code = FindingCode::SideEffectLate;
@@ -242,7 +257,8 @@ impl Found<'_, '_> {
         let Some(deadline) = self.of.caller_deadline(attempt.span) else { return };
         let start = (self.of.trace.start(attempt.span), attempt.span);
         let reserve = self.of.trace.request(attempt.span).reserve();
-        let needed = attempt.allowance.map(|allowance| {
+        let needed = attempt.allowance.filter(|&allowance| allowance > Nanos::ZERO);
+        let needed = needed.map(|allowance| {
             let until = (start.0 + reserve + allowance, start.1);
             (allowance, Claim::after(until, deadline))
         });

@@ -9,7 +9,7 @@ use super::trace::Trace;
 use crate::budget;
 use crate::span::{Grant, SpanId};
 use crate::tables::Verdict;
-use crate::units::{Nanos, UnixNanos};
+use crate::units::Nanos;
 
 /// So many ancestors are looked at one by one before all are gathered.
 const NEAR: usize = 16;
@@ -42,7 +42,7 @@ pub(super) struct Hop {
     /// Time in queues: the waits inside both halves, and before the callee.
     pub queue: Nanos,
     /// When the server began to execute.
-    pub begun: Option<UnixNanos>,
+    pub begun: Option<Moment>,
     /// The grant exceeds what was known to be left.
     is_suspect: bool,
     /// It is such a one, and equals an earlier allowance.
@@ -213,7 +213,7 @@ fn hop(
         .or_else(|| server.and_then(|server| given(server, above)));
     let (judged_at, judge) =
         granted.map_or(((trace.start(first), first), above), |(_, anchor, judge)| (anchor, judge));
-    let of_root = trace.request(first).deadline.map(|deadline| (deadline, first));
+    let of_root = trace.request(first).deadline;
     let by = |deadlines: &[Option<Moment>]| judge.map_or(of_root, |judge| deadlines[judge]);
     Hop {
         first,
@@ -241,8 +241,8 @@ fn tell_queues(trace: &Trace<'_>, hops: &mut [Hop]) {
         // Those that hang under the trace's root wait for it.
         let attached: &[usize] = if first == trace.tree.root { &trace.attached } else { &[] };
         let attached = attached.iter().filter(|&&i| trace.span(i).flags.is_wait);
-        let attached = attached.map(|&i| (trace.start(i), trace.wait_end(i)));
-        let waits = Union::of(trace.waits(first).chain(attached));
+        let attached = attached.map(|&i| (trace.start(i), trace.wait_end(i).0));
+        let waits = trace.has_waits.then(|| Union::of(trace.waits(first).chain(attached)));
         let is_root = trace.link(first).is_none();
         let before_root =
             if is_root { trace.start(first) - trace.request(first).origin } else { Nanos::ZERO };
@@ -255,10 +255,12 @@ fn tell_queues(trace: &Trace<'_>, hops: &mut [Hop]) {
                     trace.span(server).queued_before
                 }
             };
-            let inside = match hop.server.filter(|&server| server != first) {
-                Some(server) => waits.length_with(&Union::of(trace.waits(server))),
-                None => waits.length(),
-            };
+            let inside = waits.as_ref().map_or(Nanos::ZERO, |waits| {
+                match hop.server.filter(|&server| server != first) {
+                    Some(server) => waits.length_with(&Union::of(trace.waits(server))),
+                    None => waits.length(),
+                }
+            });
             hop.queue = inside + before_root + hop.server.map_or(Nanos::ZERO, before);
         }
     }
@@ -347,6 +349,10 @@ fn find_repeats_beside(trace: &Trace<'_>, hops: &mut [Hop], floor: Nanos) {
     let mut by_caller: Vec<_> = hops.iter().enumerate().filter_map(opened).collect();
     by_caller.sort_unstable();
     for siblings in by_caller.chunk_by(|one, other| one.0 == other.0) {
+        let is_open = |&(.., hop): &(_, _, usize)| hops[hop].is_suspect && !hops[hop].repeats;
+        if !siblings.iter().any(is_open) {
+            continue;
+        }
         let mut earlier = Multiset::default();
         for together in siblings.chunk_by(|one, other| one.1 == other.1) {
             for &(.., hop) in together {

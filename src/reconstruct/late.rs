@@ -113,10 +113,9 @@ struct Late {
 }
 
 impl Late {
-    fn of(trace: &Trace<'_>, i: usize, deadline: UnixNanos) -> Self {
-        let root = trace.request(i).root;
-        let earlier = trace.clock.may_shrink(i, root);
-        let later = trace.clock.may_shrink(root, i);
+    fn of(trace: &Trace<'_>, i: usize, (deadline, told_by): Moment) -> Self {
+        let earlier = trace.clock.may_shrink(i, told_by);
+        let later = trace.clock.may_shrink(told_by, i);
         Self {
             chosen: deadline,
             earliest: earlier.map_or(UnixNanos::MIN, |earlier| deadline - earlier),

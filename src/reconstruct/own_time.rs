@@ -60,7 +60,7 @@ impl OwnTime {
             let span = trace.span(i);
             add(queues, i, (trace.start(i), trace.start(i) + span.waited_inside));
             if span.flags.is_wait {
-                add(queues, i, (trace.start(i), trace.wait_end(i)));
+                add(queues, i, (trace.start(i), trace.wait_end(i).0));
             }
             if let Some(parent) = trace.parent(i).filter(|_| trace.is_server(i)) {
                 add(queues, parent, (trace.arrival(i), trace.start(i)));

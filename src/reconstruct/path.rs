@@ -30,6 +30,11 @@ pub(super) struct Segment {
 }
 
 impl Segment {
+    /// What tells segments apart, in no order that means anything.
+    fn key(&self) -> (usize, usize, usize, Category) {
+        (self.request, self.service.index(), self.operation.index(), self.category)
+    }
+
     /// By request, and within one by what they are, in words.
     fn order(&self, other: &Self, strings: &Interner) -> Ordering {
         let text = |one: Sym, other: Sym| {
@@ -69,14 +74,16 @@ impl Path {
         for &i in &trace.tree.top_down {
             walk.tell(i);
         }
-        self.segments.sort_unstable_by(|one, other| one.order(other, strings));
+        // By number first, which costs little: of what is told apart there is little to compare.
+        self.segments.sort_unstable_by_key(Segment::key);
         self.segments.dedup_by(|next, last| {
-            let is_same = last.order(next, strings).is_eq();
+            let is_same = last.key() == next.key();
             if is_same {
                 last.length += next.length;
             }
             is_same
         });
+        self.segments.sort_unstable_by(|one, other| one.order(other, strings));
     }
 
     /// The segments of a request: together exactly root end − origin.

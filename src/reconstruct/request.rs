@@ -2,6 +2,7 @@
 
 use super::Policy;
 use super::clock::Clock;
+use super::deadline::Moment;
 use super::trace::Trace;
 use super::tree::Tree;
 use crate::budget;
@@ -26,8 +27,10 @@ pub(super) struct Request<'a> {
     pub contract: Option<&'a Contract>,
     /// When its time began to run.
     pub origin: UnixNanos,
-    /// D.
-    pub deadline: Option<UnixNanos>,
+    /// The span whose clock tells that.
+    pub origin_told_by: usize,
+    /// D, and whose clock tells it.
+    pub deadline: Option<Moment>,
     /// Where D comes from.
     pub deadline_source: DeadlineSource,
     /// How many spans it holds.
@@ -52,10 +55,10 @@ impl<'a> Request<'a> {
     ) -> Self {
         let span = trace.span(root);
         let contract = policy.contracts.iter().find(|contract| matches(contract, span, strings));
-        let origin = origin(trace, root);
-        let contracted =
-            contract.and_then(|contract| contract.deadline).map(|length| origin + length);
-        let declared = trace.grant(root).map(|(grant, anchor)| anchor + grant.value);
+        let (origin, told_by) = origin(trace, root);
+        let contracted = contract.and_then(|contract| contract.deadline);
+        let contracted = contracted.map(|length| (origin + length, told_by));
+        let declared = trace.grant(root).map(|(grant, anchor)| (anchor + grant.value, root));
         let deadline_source = match (contracted, declared) {
             (Some(_), _) => DeadlineSource::Contract,
             (None, Some(_)) => DeadlineSource::Declared,
@@ -65,6 +68,7 @@ impl<'a> Request<'a> {
             root,
             contract,
             origin,
+            origin_told_by: told_by,
             deadline: contracted.or(declared),
             deadline_source,
             spans: 0,
@@ -92,9 +96,14 @@ impl<'a> Request<'a> {
         self.has_doubt |= span.flags.side_effect && outcome.left();
     }
 
+    /// D.
+    pub(super) fn deadline_at(&self) -> Option<UnixNanos> {
+        self.deadline.map(|(deadline, _)| deadline)
+    }
+
     /// D − origin.
     pub(super) fn budget_at_origin(&self) -> Option<Nanos> {
-        budget::remaining(self.deadline, self.origin)
+        budget::remaining(self.deadline_at(), self.origin)
     }
 
     /// Time kept back for the return, and for reconciliation where there is a side effect.
@@ -162,13 +171,15 @@ fn matches(contract: &Contract, root: &Span, strings: &Interner) -> bool {
         && names.any(|name| fits(&contract.matches.operation, strings.get(name)))
 }
 
-/// When the time of a request began to run: when its root arrived; for a message when it was sent.
-fn origin(trace: &Trace<'_>, root: usize) -> UnixNanos {
+/// When the time of a request began to run, and whose clock tells it: when its root arrived; for a
+/// message when it was sent.
+fn origin(trace: &Trace<'_>, root: usize) -> Moment {
     if trace.span(root).kind == Kind::Consumer
         && let Parent::Of(producer) = trace.tree.forest.parents[root]
         && trace.span(producer).kind == Kind::Producer
     {
-        return trace.start(producer).min(trace.start(root));
+        let sent = (trace.start(producer), producer);
+        return if trace.start(root) < sent.0 { (trace.start(root), root) } else { sent };
     }
-    trace.arrival(root)
+    (trace.arrival(root), root)
 }

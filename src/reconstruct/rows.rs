@@ -206,7 +206,8 @@ impl Subject<'_, '_> {
             segments.iter().filter(|segment| wanted(segment)).map(|segment| segment.length).sum()
         };
         let outcome = request.terminal_outcome(trace.outcome(root));
-        let in_time = request.deadline.map(|deadline| {
+        let deadline = request.deadline_at();
+        let in_time = deadline.map(|deadline| {
             trace.outcome(root) == crate::span::Outcome::Ok && trace.end(root) <= deadline
         });
         let mut blind_spots = of.blind_spots();
@@ -226,10 +227,10 @@ impl Subject<'_, '_> {
             deadline_source: request.deadline_source,
             budget_at_origin_ns: request.budget_at_origin(),
             budget_at_admission_ns: admitting
-                .and_then(|i| budget::remaining(request.deadline, trace.start(i))),
+                .and_then(|i| budget::remaining(deadline, trace.start(i))),
             queue_ns: on_path(&|segment| segment.category == Category::Queue),
             budget_at_start_ns: admitting
-                .and_then(|i| budget::remaining(request.deadline, trace.execution_start(i))),
+                .and_then(|i| budget::remaining(deadline, trace.execution_start(i).0)),
             local_execution_ns: on_path(&|segment| {
                 let service = admitting.map(|i| trace.span(i).service);
                 segment.category == Category::Local && Some(segment.service) == service
@@ -251,7 +252,7 @@ impl Subject<'_, '_> {
             late_work_max_ns: request.deadline.map(|_| below.late_work_max),
             late_wait_ns: request.deadline.map(|_| below.late_wait),
             residual_wait_ns: below.residual_wait,
-            late_wall_ns: request.deadline.map(|d| (request.last_end - d).at_least_zero()),
+            late_wall_ns: deadline.map(|d| (request.last_end - d).at_least_zero()),
             weight: None,
             blind_spots,
         }
@@ -327,7 +328,7 @@ impl Subject<'_, '_> {
                 .server
                 .or_else(|| trace.link(hop.first).is_none().then_some(hop.first))
                 .and_then(|i| trace.span(i).queued_key),
-            remaining_at_start_ns: remaining(hop.begun),
+            remaining_at_start_ns: remaining(hop.begun.map(|(begun, _)| begun)),
             duration_ns: trace.span(half).duration(),
             outcome: trace.outcome(half),
             late_work_ns: request.deadline.map(|_| below.late_work),

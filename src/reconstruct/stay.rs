@@ -11,16 +11,16 @@ pub(super) fn stay(of: &Annotated<'_>, hop: &Hop, row: usize) -> Option<Stay> {
     let trace = &of.trace;
     let (server, begun) = hop.server.zip(hop.begun)?;
     let deadline = of.caller_deadline(server).filter(|_| !of.work.long_lived[server])?;
-    let (arrived, at_begin) = (trace.arrival(server), (begun, server));
-    let expired = of.worked_after(server, at_begin).and_then(|worked| {
-        let claims = [Claim::not_before(at_begin, deadline), worked];
+    let arrived = trace.arrival(server);
+    let expired = of.worked_after(server, begun).and_then(|worked| {
+        let claims = [Claim::not_before(begun, deadline), worked];
         claims.iter().all(|claim| claim.holds()).then(|| ExpiredWork {
-            until: of.work.below[server].last_work.map_or(begun, |(last, _)| last),
+            until: of.work.below[server].last_work.map_or(begun.0, |(last, _)| last),
             evidence: of.evidence_of_deadline(deadline),
             certainty: certainty(&claims, &trace.clock),
         })
     });
-    if arrived >= begun && expired.is_none() {
+    if arrived >= begun.0 && expired.is_none() {
         return None;
     }
     let offset = trace.clock.chosen(server);
@@ -31,7 +31,7 @@ pub(super) fn stay(of: &Annotated<'_>, hop: &Hop, row: usize) -> Option<Stay> {
         service: trace.span(server).service,
         clock_domain: trace.span(server).clock_domain,
         arrived: own(arrived),
-        begun: own(begun),
+        begun: own(begun.0),
         deadline: own(deadline.0),
         deadline_earliest: may_be_earlier.map(|earlier| own(deadline.0) - earlier),
         expired: expired.map(|work| ExpiredWork { until: own(work.until), ..work }),

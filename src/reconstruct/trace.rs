@@ -3,6 +3,7 @@
 
 use super::Context;
 use super::clock::Clock;
+use super::deadline::Moment;
 use super::memory::refill;
 use super::own_time::Stretch;
 use super::request::Request;
@@ -31,6 +32,8 @@ pub(super) struct Trace<'a> {
     caller: Vec<Option<usize>>,
     /// By span: whether it, or a span above it, is attached.
     apart: Vec<bool>,
+    /// Whether anything in it waits; in most traces nothing does, which spares a look at each hop.
+    pub has_waits: bool,
 }
 
 impl<'a> Trace<'a> {
@@ -67,8 +70,10 @@ impl<'a> Trace<'a> {
     }
 
     fn tell_roles(&mut self) {
-        let Self { tree, children, is_server, is_call_span, caller, .. } = self;
+        let Self { tree, children, is_server, is_call_span, caller, has_waits, .. } = self;
         let len = tree.forest.spans.len();
+        let waits = |span: &&Span| span.flags.is_wait || span.waited_inside > Nanos::ZERO;
+        *has_waits = tree.forest.spans.iter().any(waits);
         refill(is_server, (0..len).map(|i| stands_for_server(tree, i)));
         let holds_attempts = |i: usize| {
             let span = tree.forest.spans[i];
@@ -182,29 +187,39 @@ impl<'a> Trace<'a> {
     }
 
     /// When a wait span stops to wait: when its first child begins, else when it ends.
-    pub(super) fn wait_end(&self, i: usize) -> UnixNanos {
-        let begun = self.children.of(i).first().map(|&child| self.start(child));
-        begun.map_or(self.end(i), |begun| begun.clamp(self.start(i), self.end(i)))
+    pub(super) fn wait_end(&self, i: usize) -> Moment {
+        let (start, end) = (self.start(i), self.end(i));
+        match self.children.of(i).first() {
+            Some(&child) if self.start(child) <= start => (start, i),
+            Some(&child) if self.start(child) < end => (self.start(child), child),
+            _ => (end, i),
+        }
     }
 
     /// The waits inside span `i`: told by an event, or child wait spans; by start, clipped to it.
     pub(super) fn waits(&self, i: usize) -> impl Iterator<Item = Stretch> + '_ {
-        let (start, end) = (self.start(i), self.end(i));
-        let own = (start, start + self.span(i).waited_inside);
-        let children = self.children.of(i).iter().filter(|&&child| self.span(child).flags.is_wait);
-        std::iter::once(own)
-            .chain(children.map(|&child| (self.start(child), self.wait_end(child))))
-            .map(move |(from, to)| (from.max(start), to.min(end)))
-            .filter(|(from, to)| from < to)
+        self.waits_by_clock(i).map(|(from, (to, _))| (from, to))
     }
 
-    /// When span `i` began to execute: its start, moved to the end of each wait that begins
-    /// within a millisecond of it.
-    pub(super) fn execution_start(&self, i: usize) -> UnixNanos {
+    /// The same, with whose clock told when each ended.
+    fn waits_by_clock(&self, i: usize) -> impl Iterator<Item = (UnixNanos, Moment)> + '_ {
+        let (start, end) = (self.start(i), self.end(i));
+        let own = (start, (start + self.span(i).waited_inside, i));
+        let children = if self.has_waits { self.children.of(i) } else { &[] };
+        let children = children.iter().filter(|&&child| self.span(child).flags.is_wait);
+        std::iter::once(own)
+            .chain(children.map(|&child| (self.start(child), self.wait_end(child))))
+            .map(move |(from, to)| (from.max(start), to.min((end, i))))
+            .filter(|(from, (to, _))| from < to)
+    }
+
+    /// When span `i` began to execute, and whose clock told it: its start, moved to the end of each
+    /// wait that begins within a millisecond of it.
+    pub(super) fn execution_start(&self, i: usize) -> Moment {
         let wait = self.span(i).flags.is_wait;
-        let mut begun = if wait { self.wait_end(i) } else { self.start(i) };
-        for (from, to) in self.waits(i) {
-            if from <= begun + Nanos::from_millis(1) {
+        let mut begun = if wait { self.wait_end(i) } else { (self.start(i), i) };
+        for (from, to) in self.waits_by_clock(i) {
+            if from <= begun.0 + Nanos::from_millis(1) {
                 begun = begun.max(to);
             }
         }

@@ -21,6 +21,9 @@ use super::gathered::{Gathered, Values};
 use super::rows::{BlindSpot, BlindSpots};
 use crate::span::{Interner, SpanId, TraceId};
 
+/// Rows in a row group, except the last of a file.
+pub(super) const ROW_GROUP_ROWS: usize = 1 << 17;
+
 /// The level of compression: the fastest.
 pub(super) const ZSTD_LEVEL: i32 = 1;
 
@@ -184,7 +187,7 @@ impl PendingColumn {
             self.present.extend_from_slice(present);
         }
         if matches!(self.values, Pending::None) {
-            self.values = Pending::for_values(&piece.values);
+            self.values = Pending::for_values(&piece.values, ROW_GROUP_ROWS);
         }
         match (&mut self.values, &piece.values) {
             (Pending::Int64(all), Values::Int64(more)) => all.extend_from_slice(more),
@@ -343,7 +346,7 @@ impl Body {
     fn is_mostly_text(&self) -> bool {
         match &self.dictionary {
             Some(dictionary) => self.bytes.len() < dictionary.bytes.len(),
-            None => self.encoding == Encoding::PLAIN,
+            None => matches!(self.encoding, Encoding::PLAIN | Encoding::DELTA_LENGTH_BYTE_ARRAY),
         }
     }
 
@@ -353,16 +356,20 @@ impl Body {
 }
 
 impl Pending {
-    fn for_values(values: &Values) -> Self {
+    /// Room for as many values as a row group may have: what is not used is never touched.
+    fn for_values(values: &Values, at_most: usize) -> Self {
         match values {
-            Values::Int64(_) => Self::Int64(Vec::new()),
-            Values::Int32(_) => Self::Int32(Vec::new()),
-            Values::Float64(_) => Self::Float64(Vec::new()),
-            Values::Boolean(_) => Self::Boolean(Vec::new()),
-            Values::TraceId(_) => Self::TraceId(Vec::new()),
-            Values::SpanId(_) => Self::SpanId(Vec::new()),
-            Values::Name(_) | Values::Word(..) => Self::Text(Box::default()),
-            Values::BlindSpots(_) => Self::BlindSpots(Vec::new()),
+            Values::Int64(_) => Self::Int64(Vec::with_capacity(at_most)),
+            Values::Int32(_) => Self::Int32(Vec::with_capacity(at_most)),
+            Values::Float64(_) => Self::Float64(Vec::with_capacity(at_most)),
+            Values::Boolean(_) => Self::Boolean(Vec::with_capacity(at_most)),
+            Values::TraceId(_) => Self::TraceId(Vec::with_capacity(at_most)),
+            Values::SpanId(_) => Self::SpanId(Vec::with_capacity(at_most)),
+            Values::Name(_) | Values::Word(..) => Self::Text(Box::new(Texts {
+                values: Vec::with_capacity(at_most),
+                ..Texts::default()
+            })),
+            Values::BlindSpots(_) => Self::BlindSpots(Vec::with_capacity(at_most)),
         }
     }
 
@@ -439,9 +446,17 @@ fn encode_ids<T: Copy + PartialEq, const LEN: usize>(
 ) -> Result<Body, ParquetError> {
     let runs = ids.chunk_by(T::eq).count();
     if ids.len() < 2 * runs {
-        let mut bytes = Vec::with_capacity(ids.len() * (LEN + 4));
-        ids.iter().try_for_each(|&id| write_text(&hex(id), &mut bytes))?;
-        return Ok(Body::plain(bytes));
+        // Lengths apart: between digits they would look to zstd like something that repeats.
+        let mut bytes = Vec::with_capacity(ids.len() * (LEN + 1));
+        let lengths = vec![i32::try_from(LEN).map_err(too_much)?; ids.len()];
+        write_differences(&lengths, &mut bytes);
+        let digits_at = bytes.len();
+        bytes.resize(digits_at + ids.len() * LEN, 0);
+        let (digits, _) = bytes.get_mut(digits_at..).unwrap_or_default().as_chunks_mut::<LEN>();
+        for (digits, &id) in digits.iter_mut().zip(ids) {
+            *digits = hex(id);
+        }
+        return Ok(Body { bytes, encoding: Encoding::DELTA_LENGTH_BYTE_ARRAY, dictionary: None });
     }
     let mut dictionary = Dictionary::default();
     let mut numbers = Vec::with_capacity(ids.len());

@@ -10,10 +10,10 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::chunk::Chunk;
+use super::chunk::{Chunk, ROW_GROUP_ROWS};
 use super::format::{Format, FormatError, TextWriter, read_batches};
 use super::gathered::Piece;
-use super::parquet_file::{ParquetFile, Part, ROW_GROUP_ROWS};
+use super::parquet_file::{ParquetFile, Part};
 use super::schema::{ReadError, Row, SCHEMA_VERSION, Table};
 use super::{RequestRow, TABLES, Tables};
 use crate::span::Interner;

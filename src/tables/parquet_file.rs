@@ -11,16 +11,13 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use zstd::bulk::Compressor;
 
-use super::chunk::{Chunk, PendingColumn, Renumbering};
+use super::chunk::{Chunk, PendingColumn, ROW_GROUP_ROWS, Renumbering};
 use super::gathered::Piece;
 use super::schema::{SCHEMA_VERSION, Table};
 use crate::span::Interner;
 
 /// The entry of a Parquet file that says which version of the tables it is of.
 pub(super) const VERSION_KEY: &str = "dwindle.schema_version";
-
-/// Rows in a row group, except the last of a file.
-pub(super) const ROW_GROUP_ROWS: usize = 1 << 17;
 
 /// One table's file.
 pub(super) struct ParquetFile {

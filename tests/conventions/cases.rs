@@ -1,16 +1,15 @@
 //! The resolver alone against the exact tables of fixtures/cases.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
 
-use dwindle::conventions::raw::{RawEvent, RawSpan, Status, Value};
+use dwindle::conventions::raw::{Attribute, RawEvent, RawSpan, Status, Value};
 use dwindle::conventions::{Conventions, Tally};
 use dwindle::span::{Interner, Kind, Span, SpanId, TraceId};
 use dwindle::units::UnixNanos;
 use serde_json::{Deserializer, Value as Json};
 
-fn attributes(json: &Json) -> Vec<(Cow<'_, str>, Value<'_>)> {
+fn attributes(json: &Json) -> Vec<Attribute<'_>> {
     let entries = json.get("attributes").and_then(Json::as_array).into_iter().flatten();
     entries.map(|entry| (entry["key"].as_str().unwrap().into(), value(&entry["value"]))).collect()
 }

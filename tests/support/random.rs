@@ -378,6 +378,24 @@ pub(crate) fn any_traces() -> impl Strategy<Value = Vec<Placed>> {
         .prop_map(|(one, other)| [one, other.unwrap_or_default()].concat())
 }
 
+/// The spans of a trace that is one tree, on two clocks that are near each other. Only a call leads
+/// from one to the other, and no wait.
+pub(crate) fn two_clocks() -> impl Strategy<Value = Vec<Placed>> {
+    let skew = prop_oneof![3 => Just(0), 1 => -30 * MS..30 * MS];
+    trace(7, true, 12, skew).prop_map(|mut spans| {
+        for place in 0..spans.len() {
+            let parent = spans.iter().find(|span| Some(span.id) == spans[place].parent);
+            let crosses = parent.is_none_or(|parent| {
+                let waits = parent.draft.flags.is_wait || spans[place].draft.flags.is_wait;
+                parent.kind.sends() && spans[place].kind.receives() && !waits
+            });
+            let host = parent.filter(|_| !crosses).map(|parent| parent.host);
+            spans[place].host = host.unwrap_or(spans[place].host % 2);
+        }
+        spans
+    })
+}
+
 /// The spans of a trace that is one tree, on clocks that are far from each other.
 pub(crate) fn skewed_trace() -> impl Strategy<Value = Vec<Placed>> {
     let skew = prop_oneof![9 => -9_000 * MS..-4_000 * MS, 1 => 4_000 * MS..9_000 * MS];

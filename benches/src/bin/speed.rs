@@ -16,7 +16,7 @@ use dwindle::clocks::Offsets;
 use dwindle::conventions::Conventions;
 use dwindle::ingest::ingest;
 use dwindle::reconstruct::{Policy, reconstruct};
-use dwindle::survey::survey;
+use dwindle::survey::{call_bounds, survey};
 use dwindle::tables::folder::FolderWriter;
 use dwindle::tables::format::Format;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
@@ -118,7 +118,7 @@ fn stages(folder: &str, out: &str) -> Outcome<()> {
     let (mut surveyed, mut reconstructed, mut written) = (0.0, 0.0, 0.0);
     let mut writer = FolderWriter::create(Path::new(out), Format::Parquet)?;
     for spans in read.partitions {
-        surveyed += timed(|| black_box(survey(&spans))).1;
+        surveyed += timed(|| black_box((survey(&spans), call_bounds(&spans)))).1;
         let (tables, seconds) = timed(|| reconstruct(spans, &policy, &Offsets::default()));
         reconstructed += seconds;
         let (outcome, seconds) = timed(|| writer.write(&[tables]));
