@@ -80,6 +80,7 @@ impl Work {
             }
             let (late_from, residual_from) = self.wasted_from(trace, i);
             let late_from = late_from.map(|deadline| Late::of(trace, i, deadline));
+            let residual_from = residual_from.map(|(left, _)| left);
             self.below[i] = own(trace, own_time, i, late_from, residual_from);
             self.own_last[i] = self.below[i].last_work;
         }
@@ -96,10 +97,10 @@ impl Work {
         &self,
         trace: &Trace<'_>,
         i: usize,
-    ) -> (Option<UnixNanos>, Option<UnixNanos>) {
+    ) -> (Option<Moment>, Option<Moment>) {
         let ends = !self.long_lived[i];
-        let left = self.left_above[i].filter(|_| ends && !self.detached[i]);
-        (trace.request(i).deadline.filter(|_| ends), left.map(|(left, _)| left))
+        let residual_from = self.left_above[i].filter(|_| ends && !self.detached[i]);
+        (trace.request(i).deadline.filter(|_| ends), residual_from)
     }
 }
 

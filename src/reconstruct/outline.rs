@@ -1,6 +1,7 @@
 //! One trace span by span, for those who want it explained: nothing here is computed anew.
 
 use super::annotated::Annotated;
+use super::deadline::Moment;
 use super::late::for_each_gap;
 use crate::span::TraceId;
 use crate::tables::{Category, OutlineSpan, OwnStretch};
@@ -96,6 +97,7 @@ fn span(of: &Annotated<'_>, i: usize) -> OutlineSpan {
         });
     });
     let (late_from, residual_from) = of.work.wasted_from(trace, i);
+    let since_moment = |(instant, _): Moment| since(instant);
     OutlineSpan {
         trace_id: span.trace_id,
         root_span_id: trace.span(request.root).span_id,
@@ -109,8 +111,8 @@ fn span(of: &Annotated<'_>, i: usize) -> OutlineSpan {
         outcome: trace.outcome(i),
         start: since(trace.start(i)),
         end: since(trace.end(i)),
-        late_from: late_from.map(since),
-        residual_from: residual_from.map(since),
+        late_from: late_from.map(since_moment),
+        residual_from: residual_from.map(since_moment),
         own,
     }
 }
