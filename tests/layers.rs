@@ -9,7 +9,7 @@ const LEVELS: &[&[&str]] = &[
     &["budget", "config_error", "date", "finding_id", "names", "stats", "units"],
     &["span"],
     &["clocks", "contract", "conventions", "forest", "otlp", "tables"],
-    &["distributions", "graveyard", "ingest", "ranking", "reconstruct", "survey"],
+    &["distributions", "graveyard", "ingest", "ranking", "reconstruct", "rules", "survey"],
     &["check", "extract", "report"],
     &["cli"],
 ];

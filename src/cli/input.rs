@@ -11,7 +11,7 @@ use crate::budget::TOLERANCE_FLOOR;
 use crate::contract::{Contract, ContractFile, Glob};
 use crate::conventions::Conventions;
 use crate::ingest::Limits;
-use crate::reconstruct::Policy;
+use crate::reconstruct::{Policy, TraceChoice};
 use crate::tables::folder::Folder;
 use crate::units::Nanos;
 
@@ -124,7 +124,7 @@ pub(super) fn one_of<T: Copy + Send + Sync + 'static>(
 }
 
 /// What the requests were promised, and how strictly to judge.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(super) struct Rules {
     /// Contracts (TOML): request classes with their deadlines, reserves and retries
     #[arg(long, value_name = "FILE")]
@@ -149,6 +149,10 @@ pub(super) struct Rules {
     /// What tells how far the clocks of hosts are apart
     #[arg(long, value_enum, default_value = "pooled")]
     pub clock: Clocks,
+
+    /// The trace that is told span by span as well, for a verb that wants one.
+    #[arg(skip)]
+    outlined: Option<TraceChoice>,
 }
 
 /// What tells how far clocks are apart.
@@ -205,6 +209,11 @@ impl Rules {
         Ok(Some((file, held)))
     }
 
+    /// The same, telling one trace span by span as well.
+    pub(super) fn outlining(&self, trace: TraceChoice) -> Self {
+        Self { outlined: Some(trace), ..self.clone() }
+    }
+
     /// The policy: contracts in file order, then `--deadline` in the order of the flags.
     pub(super) fn policy(&self) -> Result<Policy, Fatal> {
         let mut contracts = self.contract_file()?.map_or_else(Vec::new, |(_, file)| file.contracts);
@@ -212,7 +221,7 @@ impl Rules {
             let name = format!("--deadline {}", place + 1);
             Contract::deadline_only(name, flag.operation.clone(), flag.deadline)
         }));
-        Ok(Policy { contracts, tolerance: self.tolerance })
+        Ok(Policy { contracts, tolerance: self.tolerance, outlined: self.outlined })
     }
 }
 

@@ -4,6 +4,7 @@
 mod analyze;
 mod check;
 mod exit;
+mod explain;
 mod extract;
 mod findings;
 mod input;
@@ -13,6 +14,7 @@ mod memory;
 mod output;
 mod progress;
 mod report;
+mod rules;
 mod run;
 mod schema;
 mod source;
@@ -47,6 +49,8 @@ enum Verb {
     Check(check::Args),
     Analyze(analyze::Args),
     Inspect(inspect::Args),
+    Explain(explain::Args),
+    Rules(rules::Args),
     Extract(extract::Args),
     Schema(schema::Args),
 }
@@ -59,6 +63,8 @@ pub fn main() -> ExitCode {
         Verb::Check(args) => check::run(&args),
         Verb::Analyze(args) => analyze::run(&args),
         Verb::Inspect(args) => inspect::run(&args),
+        Verb::Explain(args) => explain::run(&args),
+        Verb::Rules(args) => rules::run(&args),
         Verb::Extract(args) => extract::run(&args),
         Verb::Schema(args) => schema::run(&args),
     };

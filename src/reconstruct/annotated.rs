@@ -9,7 +9,7 @@ use super::late::Work;
 use super::own_time::OwnTime;
 use super::path::Path;
 use super::trace::Trace;
-use crate::span::{GrantKind, Span};
+use crate::span::{GrantKind, Span, TraceId};
 use crate::tables::{BlindSpot, BlindSpots, DeadlineSource, Evidence};
 use crate::units::Nanos;
 
@@ -54,6 +54,11 @@ impl<'a> Annotated<'a> {
         path.fill(trace, own_time, strings);
         *retry_layered = layers(trace, calls);
         self.tolerance_floor = policy.tolerance;
+    }
+
+    /// The trace's id.
+    pub(super) fn trace_id(&self) -> TraceId {
+        self.trace.span(self.trace.tree.root).trace_id
     }
 
     /// What the trace cannot tell; `no_deadline` is for each request on its own.

@@ -60,13 +60,13 @@ pub(super) struct Work {
 impl Work {
     /// Two passes: down for the instants that count, up for the sums.
     pub(super) fn fill(&mut self, trace: &Trace<'_>, own_time: &OwnTime, strings: &Interner) {
-        let Self { below, own_last, long_lived, detached, left_above } = self;
-        reset(below, trace.len(), Amounts::default());
-        reset(own_last, trace.len(), None);
-        reset(long_lived, trace.len(), false);
-        reset(detached, trace.len(), false);
-        reset(left_above, trace.len(), None);
+        reset(&mut self.below, trace.len(), Amounts::default());
+        reset(&mut self.own_last, trace.len(), None);
+        reset(&mut self.long_lived, trace.len(), false);
+        reset(&mut self.detached, trace.len(), false);
+        reset(&mut self.left_above, trace.len(), None);
         for &i in &trace.tree.top_down {
+            let Self { long_lived, detached, left_above, .. } = &mut *self;
             let request = trace.request(i);
             let span = trace.span(i);
             let mut names = [Some(span.operation), span.route_operation].into_iter().flatten();
@@ -78,19 +78,29 @@ impl Work {
                 let parent_left = trace.left(parent).then(|| (trace.end(parent), parent));
                 left_above[i] = budget::earlier(left_above[parent], parent_left);
             }
-            let late_from = request.deadline.filter(|_| !long_lived[i]);
-            let left = left_above[i].filter(|_| !long_lived[i] && !detached[i]);
-            let residual_from = left.map(|(left, _)| left);
+            let (late_from, residual_from) = self.wasted_from(trace, i);
             let late_from = late_from.map(|deadline| Late::of(trace, i, deadline));
-            below[i] = own(trace, own_time, i, late_from, residual_from);
-            own_last[i] = below[i].last_work;
+            let residual_from = residual_from.map(|(left, _)| left);
+            self.below[i] = own(trace, own_time, i, late_from, residual_from);
+            self.own_last[i] = self.below[i].last_work;
         }
         for &i in trace.tree.top_down.iter().rev() {
             if let Some(parent) = trace.link(i) {
-                let amounts = below[i];
-                below[parent].add(amounts);
+                let amounts = self.below[i];
+                self.below[parent].add(amounts);
             }
         }
+    }
+
+    /// From when on what span `i` does is late, and from when on it is residual.
+    pub(super) fn wasted_from(
+        &self,
+        trace: &Trace<'_>,
+        i: usize,
+    ) -> (Option<Moment>, Option<Moment>) {
+        let ends = !self.long_lived[i];
+        let residual_from = self.left_above[i].filter(|_| ends && !self.detached[i]);
+        (trace.request(i).deadline.filter(|_| ends), residual_from)
     }
 }
 
@@ -160,7 +170,7 @@ fn after((from, to): Stretch, instant: Option<UnixNanos>) -> Nanos {
 }
 
 /// Calls `tell` with the stretches of span `i` that its real children do not cover, by time.
-fn for_each_gap(trace: &Trace<'_>, i: usize, mut tell: impl FnMut(Stretch)) {
+pub(super) fn for_each_gap(trace: &Trace<'_>, i: usize, mut tell: impl FnMut(Stretch)) {
     let mut at = trace.start(i);
     let end = trace.end(i);
     for &child in trace.children.of(i) {

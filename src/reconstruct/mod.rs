@@ -13,6 +13,7 @@ mod late;
 mod max_tree;
 mod memory;
 mod numbers;
+mod outline;
 mod own_time;
 mod path;
 mod request;
@@ -22,6 +23,7 @@ mod trace;
 mod tree;
 
 use annotated::Annotated;
+pub use outline::TraceChoice;
 use rows::Rows;
 
 use crate::budget;
@@ -38,11 +40,13 @@ pub struct Policy {
     pub contracts: Vec<Contract>,
     /// The floor of [`budget::tolerance`].
     pub tolerance: Nanos,
+    /// The trace that is told span by span as well.
+    pub outlined: Option<TraceChoice>,
 }
 
 impl Default for Policy {
     fn default() -> Self {
-        Self { contracts: Vec::new(), tolerance: budget::TOLERANCE_FLOOR }
+        Self { contracts: Vec::new(), tolerance: budget::TOLERANCE_FLOOR, outlined: None }
     }
 }
 
@@ -57,6 +61,9 @@ pub fn reconstruct(mut spans: Spans, policy: &Policy, offsets: &Offsets) -> Tabl
         let context = Context { strings: &told.tables.strings, policy, offsets };
         annotated.fill(trace, context);
         told.append(&annotated);
+        if policy.outlined.is_some_and(|choice| choice.matches(annotated.trace_id())) {
+            outline::append(&annotated, &mut told.tables.outline);
+        }
     }
     told.tables
 }

@@ -87,7 +87,7 @@ fn section(section: &Section) -> Value {
         .flat_map(|block| match block {
             Block::Note(note) => std::slice::from_ref(note),
             Block::List(points) => points,
-            Block::Commands(_) | Block::Table(_) => &[],
+            Block::Heading(_) | Block::Commands(_) | Block::Table(_) | Block::Waterfall(_) => &[],
         })
         .collect();
     let tables: Vec<Value> = section
@@ -95,7 +95,7 @@ fn section(section: &Section) -> Value {
         .iter()
         .filter_map(|block| match block {
             Block::Table(table) => Some(self::table(table)),
-            Block::Note(_) | Block::List(_) | Block::Commands(_) => None,
+            _ => None,
         })
         .collect();
     json!({"title": section.title, "class": section.class, "notes": notes, "tables": tables})

@@ -3,6 +3,9 @@
 use super::model::{Block, Cell, Column, Kind, Layout, Report, Row, Table};
 use super::text::visible;
 
+/// How wide a drawing is: reviews show as much without scrolling.
+const DRAWING: usize = 100;
+
 /// Writes a report.
 pub(super) fn render(report: &Report) -> String {
     let mut lines = vec![format!("# dwindle {}", escape(&report.version))];
@@ -12,6 +15,7 @@ pub(super) fn render(report: &Report) -> String {
             lines.push(String::new());
             match block {
                 Block::Note(note) => lines.push(escape(note)),
+                Block::Heading(heading) => lines.push(format!("### {}", escape(heading))),
                 Block::List(points) => {
                     lines.extend(points.iter().map(|point| format!("- {}", escape(point))));
                 }
@@ -21,6 +25,14 @@ pub(super) fn render(report: &Report) -> String {
                     lines.extend(fence("```sh").chain(commands).chain(fence("```")));
                 }
                 Block::Table(table) => push_table(&mut lines, table),
+                Block::Waterfall(waterfall) => {
+                    let words = |(_, text): &(_, String)| text.clone();
+                    let drawn = waterfall.draw(DRAWING);
+                    let drawn = drawn.iter().map(|line| line.iter().map(words).collect::<String>());
+                    lines.push("```text".to_owned());
+                    lines.extend(drawn.map(|line| line.trim_end().replace("```", "'''")));
+                    lines.push("```".to_owned());
+                }
             }
         }
     }

@@ -5,6 +5,7 @@ mod attempts;
 pub mod check;
 mod class;
 mod csv;
+mod explain;
 mod findings;
 mod hops;
 mod input;
@@ -15,8 +16,10 @@ pub mod model;
 mod overview;
 mod percentiles;
 mod problems;
+mod rules;
 mod terminal;
 mod text;
+mod waterfall;
 mod words;
 
 use crate::distributions::Summary;
@@ -24,9 +27,11 @@ use crate::names::names;
 use crate::span::Interner;
 use crate::tables::{ProblemRow, Severity};
 use crate::units::UnixNanos;
+pub use explain::{explanation, explanation_json};
 pub use findings::findings;
 pub use inspection::{inspection, missing};
 pub use model::Report;
+pub use rules::{rule_page, rules_list};
 
 /// Version of the JSON and CSV forms. It changes when a name or a meaning does.
 pub const SCHEMA_VERSION: u32 = 1;

@@ -5,6 +5,7 @@ use crate::stats::Quantile;
 use crate::units::{Nanos, UnixNanos};
 
 use super::text;
+pub use super::waterfall::{Bar, Mark, Stroke, Waterfall};
 
 /// A report: sections in reading order.
 #[derive(Clone, Debug, Default)]
@@ -31,12 +32,16 @@ pub struct Section {
 pub enum Block {
     /// Prose.
     Note(String),
+    /// What the blocks that follow are about.
+    Heading(&'static str),
     /// Prose, point by point.
     List(Vec<String>),
     /// What to type or write into a file.
     Commands(&'static [&'static str]),
     /// Numbers.
     Table(Table),
+    /// A call tree over time.
+    Waterfall(Waterfall),
 }
 
 /// How a table looks to people.

@@ -4,6 +4,7 @@ use comfy_table::{CellAlignment, ContentArrangement, LineStyle, presets};
 
 use super::model::{Block, Cell, Column, Kind, Layout, Report, Row, Section, Table};
 use super::text::{shorten, visible, width, wrap};
+use super::waterfall::{Line, Tone};
 
 /// Below this nothing is readable any more, and lines may be wider than the terminal.
 const LEAST_WIDTH: usize = 40;
@@ -19,6 +20,8 @@ const INDENT: (usize, usize) = (2, 8);
 const POINT: &str = "- ";
 
 const BOLD: &str = "\u{1b}[1m";
+const FAINT: &str = "\u{1b}[2m";
+const RED: &str = "\u{1b}[31m";
 const PLAIN: &str = "\u{1b}[0m";
 
 /// Writes a report.
@@ -45,6 +48,17 @@ impl Page {
         if self.color { format!("{BOLD}{line}{PLAIN}") } else { line.to_owned() }
     }
 
+    /// A line with its tones, where there is colour.
+    fn toned(&self, line: &Line) -> String {
+        let piece = |(tone, text): &(Tone, String)| match tone {
+            Tone::Strong if self.color => format!("{BOLD}{text}{PLAIN}"),
+            Tone::Faint if self.color => format!("{FAINT}{text}{PLAIN}"),
+            Tone::Alarm if self.color => format!("{RED}{text}{PLAIN}"),
+            _ => text.clone(),
+        };
+        line.iter().map(piece).collect()
+    }
+
     fn heading(&self, out: &mut String, title: &str, rule: char) {
         let title = shorten(&visible(title), self.room.saturating_sub(4));
         let line: String = std::iter::repeat_n(rule, self.room - width(&title) - 1).collect();
@@ -52,16 +66,22 @@ impl Page {
     }
 
     fn section(&self, out: &mut String, section: &Section) {
-        let is_grid =
-            |block: &Block| matches!(block, Block::Table(table) if table.layout == Layout::Grid);
+        let is_grid = |block: &Block| match block {
+            Block::Table(table) => table.layout == Layout::Grid,
+            Block::Waterfall(_) => true,
+            _ => false,
+        };
         let mut wants_air = false;
         for block in &section.blocks {
-            if is_grid(block) || wants_air {
+            if is_grid(block) || wants_air || matches!(block, Block::Heading(_)) {
                 out.push('\n');
             }
             wants_air = is_grid(block) || matches!(block, Block::List(_));
             match block {
                 Block::Note(note) => push_wrapped(out, note, self.room),
+                Block::Heading(heading) => {
+                    push_line(out, &self.strong(&shorten(heading, self.room)));
+                }
                 Block::List(points) => points.iter().for_each(|point| self.point(out, point)),
                 Block::Commands(commands) => {
                     for line in *commands {
@@ -72,6 +92,11 @@ impl Page {
                     Layout::Line => self.line(out, table),
                     Layout::Grid => self.grid(out, table),
                 },
+                Block::Waterfall(waterfall) => {
+                    for line in waterfall.draw(self.room) {
+                        push_line(out, self.toned(&line).trim_end());
+                    }
+                }
             }
         }
         out.push('\n');

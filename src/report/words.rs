@@ -2,6 +2,7 @@
 
 use crate::check::Need;
 use crate::distributions::{Call, Measure, Name, Place};
+use crate::rules::rule;
 use crate::tables::{BlindSpot, FindingCode};
 
 /// How to give requests a deadline.
@@ -109,26 +110,8 @@ pub(super) fn named(name: Option<&str>) -> &str {
 }
 
 /// What a finding says.
-pub(super) const fn finding(code: FindingCode) -> &'static str {
-    match code {
-        FindingCode::TimeoutReset => "given the full timeout again, not what was left",
-        FindingCode::Overgrant => "given more than was left",
-        FindingCode::ReserveInvaded => "given time that the return reserve needs",
-        FindingCode::AdmittedUnfundable => "queued until too little was left, then begun",
-        FindingCode::StartedExpired => "begun after the deadline",
-        FindingCode::RanAfterQueueCancel => "caller left while it queued, then begun",
-        FindingCode::ReserveConsumed => "a call ended within the return reserve",
-        FindingCode::RetryUnfundable => "retried with less left than one try needs",
-        FindingCode::HedgeUnfundable => "hedged with less left than one try needs",
-        FindingCode::AttemptUnfundable => "tried with less left than one try needs",
-        FindingCode::RetryLayered => "two layers retried one request",
-        FindingCode::BlindRetry => "a side effect in doubt was sent again",
-        FindingCode::CancelIgnored => "server went on after its client had left",
-        FindingCode::CancelDropped => "cancellation was not passed on",
-        FindingCode::HedgeNotCancelled => "the losing try ran on",
-        FindingCode::SideEffectLate => "a side effect began after the deadline",
-        FindingCode::GraveyardFirst => "expired work ran while live work waited",
-    }
+pub(super) fn finding(code: FindingCode) -> &'static str {
+    rule(code).short
 }
 
 /// What a blind spot hides.

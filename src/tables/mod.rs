@@ -9,6 +9,7 @@ pub mod foreign;
 pub mod format;
 mod gathered;
 mod kept;
+mod outline;
 mod pages;
 mod parquet_file;
 mod rows;
@@ -20,6 +21,7 @@ mod thrift;
 pub use cell::Cell;
 pub use gathered::Gathered;
 pub use kept::Kept;
+pub use outline::{OutlineSpan, OwnStretch};
 pub use rows::{
     AttemptKind, AttemptRow, Blame, BlindSpot, BlindSpots, Category, Certainty, DeadlineSource,
     Evidence, FindingCode, FindingRow, Funding, HopRow, ProblemRow, RequestRow, SegmentRow,
@@ -28,7 +30,7 @@ pub use rows::{
 pub use schema::{BadSide, Column, Measure, ReadError, Row, SCHEMA_VERSION, TABLES, Table};
 pub use stay::{ExpiredWork, Stay};
 
-use crate::span::Interner;
+use crate::span::{Interner, TraceId};
 
 /// The rows that one partition of whole traces gives, with the strings they share.
 #[derive(Debug, Default)]
@@ -47,4 +49,19 @@ pub struct Tables {
     pub findings: Vec<FindingRow>,
     /// No table: what findings over several traces are made of.
     pub stays: Vec<Stay>,
+    /// No table: the spans of a trace that is to be explained; of others there are none.
+    pub outline: Vec<OutlineSpan>,
+}
+
+impl Tables {
+    /// Keeps the rows of some traces. Of what findings over several are made nothing stays.
+    pub fn retain(&mut self, is_wanted: impl Fn(TraceId) -> bool) {
+        self.requests.retain(|row| is_wanted(row.trace_id));
+        self.hops.retain(|row| is_wanted(row.trace_id));
+        self.attempts.retain(|row| is_wanted(row.trace_id));
+        self.segments.retain(|row| is_wanted(row.trace_id));
+        self.findings.retain(|row| is_wanted(row.trace_id));
+        self.outline.retain(|span| is_wanted(span.trace_id));
+        self.stays.clear();
+    }
 }

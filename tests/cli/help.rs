@@ -4,7 +4,11 @@ use crate::support::command::run;
 
 #[test]
 fn help_of_each_verb_tells_what_it_does_and_gives_an_example() {
-    for verb in ["report", "findings", "check", "analyze", "inspect", "extract", "schema"] {
+    let verbs = [
+        "report", "findings", "check", "explain", "rules", "analyze", "inspect", "extract",
+        "schema",
+    ];
+    for verb in verbs {
         let help = run(&[verb, "--help"]);
         assert_eq!(help.code, 0);
         assert!(help.out.contains("Example"), "{verb} has no example:\n{}", help.out);

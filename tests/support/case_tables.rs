@@ -36,6 +36,7 @@ pub fn load(name: &str) -> Tables {
         attempts: rows(&document, &mut strings),
         segments: rows(&document, &mut strings),
         findings: rows(&document, &mut strings),
+        outline: Vec::new(),
         stays: Vec::new(),
         strings,
     };

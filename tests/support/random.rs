@@ -408,6 +408,7 @@ pub(crate) fn policy() -> impl Strategy<Value = Policy> {
     (vec(contract(), 0..3), tolerance).prop_map(|(contracts, tolerance)| Policy {
         contracts,
         tolerance: Nanos::from_nanos(tolerance),
+        ..Policy::default()
     })
 }
 
