@@ -3,6 +3,7 @@
 //! Fed partition by partition. What is kept grows with the places at which something is wrong, not
 //! with how often it is, and is the same for every order of the input.
 
+mod reached;
 mod seen;
 mod tree;
 
@@ -17,6 +18,7 @@ use crate::finding_id::FindingId;
 use crate::span::{GrantKind, SpanId, TraceId};
 use crate::tables::{Certainty, Evidence, FindingCode, FindingRow, HopRow, Tables, Verdict};
 use crate::units::Nanos;
+pub use reached::Reached;
 pub use seen::Seen;
 use tree::Tree;
 
@@ -59,7 +61,7 @@ pub struct Group {
     /// By how much, from the least to the largest.
     pub excess: Option<Range>,
     /// The services that were called downstream of the hop.
-    pub reached: BTreeSet<Name>,
+    pub reached: Reached,
     /// Traces that show it, those that wasted most first.
     pub exemplars: Vec<Exemplar>,
     /// The last hop above that still saw a deadline, and for how many findings below the origin;
@@ -99,8 +101,6 @@ pub struct Exemplar {
 struct Shown {
     wasted: Nanos,
     requests: FxHashSet<SpanId>,
-    /// The hops below flagged ones that were looked at.
-    below: FxHashSet<usize>,
 }
 
 impl Subject {
@@ -144,7 +144,8 @@ impl Ranking {
         let same_trace = |one: &FindingRow, other: &FindingRow| one.trace_id == other.trace_id;
         for findings in tables.findings.chunk_by(same_trace) {
             let trace = findings.first().and_then(|first| hops.remove(&first.trace_id));
-            self.add_trace(findings, &Tree::new(trace.unwrap_or_default()), &mut names);
+            let tree = Tree::new(trace.unwrap_or_default(), &mut names);
+            self.add_trace(findings, &tree, &mut names);
         }
     }
 
@@ -182,8 +183,9 @@ impl Ranking {
                     let seen_at = tree.deadline_seen_above(place).map(|hop| names.call_of(hop));
                     *group.deadline_seen_at.entry(seen_at).or_default() += 1;
                 }
-                let callees = tree.callees_below(place, &mut shown.below);
-                group.reached.extend(callees.into_iter().map(|callee| names.get(callee)));
+                if let Some(reached) = tree.reached(place) {
+                    group.reached.extend(reached.names.iter().cloned(), reached.has_more);
+                }
             }
         }
         let trace_id = findings.first().map(|row| row.trace_id);

@@ -1,8 +1,10 @@
 //! The hops of one trace as a tree.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
-use crate::span::{SpanId, Sym};
+use super::reached::Reached;
+use crate::distributions::Names;
+use crate::span::SpanId;
 use crate::tables::{HopRow, Verdict};
 
 /// The hops of a trace, by number.
@@ -11,13 +13,14 @@ pub(super) struct Tree<'a> {
     /// The hop that has a span as its half. An attempt's span is the client half of a hop, and so is
     /// that of a side effect.
     by_span: FxHashMap<SpanId, usize>,
-    below: Vec<Vec<usize>>,
     /// The nearest hop above each that still saw a deadline.
     seen_above: Vec<Option<usize>>,
+    /// The services that were called below each.
+    reached: Vec<Reached>,
 }
 
 impl<'a> Tree<'a> {
-    pub(super) fn new(mut hops: Vec<&'a HopRow>) -> Self {
+    pub(super) fn new(mut hops: Vec<&'a HopRow>, names: &mut Names<'_>) -> Self {
         // Those above come before those below.
         hops.sort_by_key(|hop| hop.depth);
         let mut by_span = FxHashMap::default();
@@ -29,21 +32,14 @@ impl<'a> Tree<'a> {
                 by_span.entry(half).or_insert(place);
             }
         }
-        let mut below = vec![Vec::new(); hops.len()];
-        let mut seen_above: Vec<Option<usize>> = Vec::with_capacity(hops.len());
-        for (place, hop) in hops.iter().enumerate() {
+        let above = |(place, hop): (usize, &&HopRow)| {
             let above = hop.caller_hop_id.and_then(|above| by_span.get(&above).copied());
-            let above = above.filter(|&above| above < place);
-            let seen = above.and_then(|above| {
-                let saw = hops.get(above).is_some_and(|hop| saw_deadline(hop));
-                if saw { Some(above) } else { seen_above.get(above).copied().flatten() }
-            });
-            seen_above.push(seen);
-            if let Some(below) = above.and_then(|above| below.get_mut(above)) {
-                below.push(place);
-            }
-        }
-        Self { hops, by_span, below, seen_above }
+            above.filter(|&above| above < place)
+        };
+        let above: Vec<Option<usize>> = hops.iter().enumerate().map(above).collect();
+        let seen_above = seen_above(&hops, &above);
+        let reached = reached(&hops, &above, names);
+        Self { hops, by_span, seen_above, reached }
     }
 
     pub(super) fn place(&self, span: SpanId) -> Option<usize> {
@@ -59,20 +55,38 @@ impl<'a> Tree<'a> {
         self.hop(self.seen_above.get(place).copied().flatten()?)
     }
 
-    /// The services that were called below a hop, but for hops in `known`, which it adds to.
-    pub(super) fn callees_below(&self, place: usize, known: &mut FxHashSet<usize>) -> Vec<Sym> {
-        let mut callees = Vec::new();
-        let mut stack = vec![place];
-        while let Some(above) = stack.pop() {
-            for &place in self.below.get(above).into_iter().flatten() {
-                if known.insert(place) {
-                    callees.extend(self.hop(place).and_then(|hop| hop.callee_service));
-                    stack.push(place);
-                }
-            }
-        }
-        callees
+    /// The services that were called below a hop.
+    pub(super) fn reached(&self, place: usize) -> Option<&Reached> {
+        self.reached.get(place)
     }
+}
+
+/// From those above to those below.
+fn seen_above(hops: &[&HopRow], above: &[Option<usize>]) -> Vec<Option<usize>> {
+    let mut seen_above: Vec<Option<usize>> = Vec::with_capacity(hops.len());
+    for &above in above {
+        let seen = above.and_then(|above| {
+            let saw = hops.get(above).is_some_and(|hop| saw_deadline(hop));
+            if saw { Some(above) } else { seen_above.get(above).copied().flatten() }
+        });
+        seen_above.push(seen);
+    }
+    seen_above
+}
+
+/// From those below to those above: what lies below a hop is looked at once, however many findings
+/// stand above it.
+fn reached(hops: &[&HopRow], above: &[Option<usize>], names: &mut Names<'_>) -> Vec<Reached> {
+    let mut reached = vec![Reached::default(); hops.len()];
+    for (place, hop) in hops.iter().enumerate().rev() {
+        let below = reached.get(place).cloned().unwrap_or_default();
+        let above = above.get(place).copied().flatten();
+        if let Some(above) = above.and_then(|above| reached.get_mut(above)) {
+            let own = hop.callee_service.map(|callee| names.get(callee));
+            above.extend(below.names.into_iter().chain(own), below.has_more);
+        }
+    }
+    reached
 }
 
 /// Whether a hop's callee was told of a deadline that the request has: by its contract or its root,

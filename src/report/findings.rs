@@ -104,7 +104,7 @@ fn row(ranking: &Ranking, subject: &Subject, group: &Group) -> Row {
         group.wasted_ns.map_or(Cell::Absent, Cell::TotalTime),
         range(group.excess),
         range(group.granted),
-        Cell::Count(group.reached.len() as u64),
+        Cell::Count(group.reached.names.len() as u64),
         Cell::Text(id.clone()),
         Cell::Text(words::named(Some(&subject.class)).to_owned()),
     ];
@@ -117,12 +117,14 @@ fn row(ranking: &Ranking, subject: &Subject, group: &Group) -> Row {
     keys.extend(call.map(words::call_keys).unwrap_or_default());
     let joined = |names: Vec<&str>| names.join(" ");
     let last_seen = group.deadline_last_seen_at().map(words::call);
+    let names = group.reached.names.iter().map(|name| &**name);
+    let reached = names.chain(group.reached.has_more.then_some("…"));
     keys.extend([
         ("evidence", joined(group.evidence.keys().map(|evidence| evidence.name()).collect())),
         ("grant_keys", joined(group.grant_keys.iter().map(|key| &**key).collect())),
         ("defaults_of", defaults(group).join("; ")),
         ("deadline_last_seen_at", last_seen.unwrap_or_default()),
-        ("reached", joined(group.reached.iter().map(|name| &**name).collect())),
+        ("reached", joined(reached.collect())),
         ("traces", traces(group)),
     ]);
     Row { label: subject.code.name().to_owned(), keys, cells, ..Row::default() }
@@ -229,7 +231,8 @@ fn last_seen(group: &Group) -> Option<String> {
 }
 
 fn reached(group: &Group) -> Option<String> {
-    let names: Vec<&str> = group.reached.iter().map(|name| words::named(Some(name))).collect();
+    let names = group.reached.names.iter().map(|name| words::named(Some(name)));
+    let names: Vec<&str> = names.chain(group.reached.has_more.then_some("and more")).collect();
     (!names.is_empty()).then(|| format!("services called downstream: {}", names.join(", ")))
 }
 

@@ -56,7 +56,10 @@ fn findings_of_a_baseline_do_not_fail_and_new_ones_do() {
     assert_eq!((code, &document["findings"][0]["standing"]), (1, &Value::from("fails")));
     for (text, expected) in [("{}", "dwindle check --format json"), ("no", "expected what")] {
         fs::write(&baseline, text).unwrap();
-        let ran = check("baseline", CONTRACT, &resetting(), &with);
+        let contract = file("baseline", CONTRACT);
+        let args =
+            ["check", "fixtures/cases/untidy.json", "--contract", contract.to_str().unwrap()];
+        let ran = run(&[&args, with.as_slice()].concat());
         assert!(ran.code == 2 && ran.err.contains("--baseline") && ran.err.contains(expected));
     }
 }
