@@ -21,15 +21,20 @@ use crate::units::UnixNanos;
 /// and its rules for retries. Findings fail where they hold for every clock offset that the traces
 /// allow. Reads exported traces, or one folder that `dwindle analyze` wrote under the same contract.
 ///
-/// Findings that may stay for a while are suppressed by id, in the contract file or by --suppressions:
-/// [[suppress]] id = "0123456789ab" reason = "fixed in release 42" until = 2027-01-31
+/// Findings that may stay for a while are suppressed by id, in the contract file or by --suppressions.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   dwindle check traces/ --contract contract.toml
   dwindle check traces/ --contract contract.toml --format json > baseline.json
   dwindle check traces/ --contract contract.toml --baseline baseline.json --format github
-  dwindle check traces/ --contract contract.toml --format sarif > dwindle.sarif")]
+  dwindle check traces/ --contract contract.toml --format sarif > dwindle.sarif
+
+A suppression:
+  [[suppress]]
+  id = \"0123456789ab\"
+  reason = \"fixed in release 42\"
+  until = 2027-01-31")]
 pub(super) struct Args {
     #[command(flatten)]
     inputs: Inputs,

@@ -6,3 +6,4 @@ mod folder;
 mod help;
 mod killed;
 mod memory;
+mod secrets;
