@@ -7,6 +7,7 @@ mod matrix;
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
 
@@ -21,9 +22,11 @@ match = { service = \"gateway\" }
 deadline = \"1s\"
 ";
 
-/// A file of that text.
+/// A file of that text, another one each time: tests run side by side.
 fn file(name: &str, text: &str) -> PathBuf {
-    let path = scratch(&format!("check-{name}")).join("file.toml");
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let path = scratch(&format!("check-{name}-{number}")).join("file.toml");
     fs::write(&path, text).unwrap();
     path
 }
