@@ -43,6 +43,15 @@ impl Interval {
         Self { lo: self.lo.max(other.lo), hi }
     }
 
+    /// From the least of both to the greatest.
+    #[must_use]
+    fn hull(self, other: Self) -> Self {
+        Self {
+            lo: self.lo.zip(other.lo).map(|(one, other)| one.min(other)),
+            hi: self.hi.zip(other.hi).map(|(one, other)| one.max(other)),
+        }
+    }
+
     /// Whether nothing lies in it.
     pub fn is_empty(self) -> bool {
         self.lo.zip(self.hi).is_some_and(|(lo, hi)| lo > hi)
@@ -213,38 +222,36 @@ fn meet_at<K: Ord>(known: &mut BTreeMap<K, Bounds>, key: K, bounds: Bounds) {
     known.entry(key).and_modify(|known| *known = known.meet(bounds)).or_insert(bounds);
 }
 
-/// Tightens each window by those around it, as far as clocks drift in between. Where windows
-/// contradict one another, a clock was set, and what was known of it ends there; of a window that
-/// contradicts itself nothing is known.
+/// Tightens each window by those before and after it, as far as clocks drift in between. Both sides
+/// are needed: where a clock was set, or slewed, in between, the offset is that of one side, or lies
+/// between the two. Of a window that contradicts itself nothing is known.
 fn settle(windows: BTreeMap<i64, Bounds>) -> Vec<(i64, Interval)> {
     let told = |(window, bounds): (i64, Bounds)| Some((window, bounds.interval()?));
-    let mut settled: Vec<(i64, Interval)> = windows.into_iter().filter_map(told).collect();
-    let alone = settled.clone();
-    carry(settled.iter_mut());
-    let mut backwards = alone;
-    carry(backwards.iter_mut().rev());
-    for ((_, interval), (_, behind)) in settled.iter_mut().zip(backwards) {
-        let both = interval.meet(behind);
-        *interval = if both.is_empty() { behind } else { both };
-    }
-    settled
+    let own: Vec<(i64, Interval)> = windows.into_iter().filter_map(told).collect();
+    let before = carried(own.iter());
+    let mut after = carried(own.iter().rev());
+    after.reverse();
+    let around = before.into_iter().zip(after).map(|(before, after)| before.hull(after));
+    let tightened = own.iter().zip(around).map(|(&(window, own), around)| {
+        let both = own.meet(around);
+        (window, if both.is_empty() { own } else { both })
+    });
+    tightened.collect()
 }
 
-/// Hands on from window to window what the ones before say.
-fn carry<'w>(windows: impl Iterator<Item = &'w mut (i64, Interval)>) {
-    let mut before: Option<(i64, Interval)> = None;
-    for (window, interval) in windows {
-        if let Some((known_window, known)) = before {
-            let distance = window.abs_diff(known_window);
-            let drift =
-                i64::try_from(distance).unwrap_or(i64::MAX).saturating_mul(DRIFT.as_nanos());
-            let both = interval.meet(known.widened(Nanos::from_nanos(drift)));
-            if !both.is_empty() {
-                *interval = both;
-            }
-        }
-        before = Some((*window, *interval));
-    }
+/// What the windows that came earlier in this order say at each; nothing at the first.
+fn carried<'w>(windows: impl Iterator<Item = &'w (i64, Interval)>) -> Vec<Interval> {
+    let mut last: Option<(i64, Interval)> = None;
+    let carry = |&(window, own): &(i64, Interval)| {
+        let before = last.map_or(Interval::default(), |(known_window, known)| {
+            let distance = i64::try_from(window.abs_diff(known_window)).unwrap_or(i64::MAX);
+            known.widened(Nanos::from_nanos(distance.saturating_mul(DRIFT.as_nanos())))
+        });
+        let both = own.meet(before);
+        last = Some((window, if both.is_empty() { own } else { both }));
+        before
+    };
+    windows.map(carry).collect()
 }
 
 /// What an input knows of the offsets between clocks; nothing by default: each trace is then on its

@@ -294,6 +294,77 @@ fn the_interval_of_every_hop_holds_the_truth() {
     }
 }
 
+/// A fleet of one call after another from the edge to a host, each `there` away, which works for 10 ms:
+/// when it is sent, how far the host's clock is ahead then, and whether the client gives up while the
+/// host works.
+fn calls(name: &'static str, there: i64, calls: &[(i64, i64, bool)]) -> Spans {
+    let mut fleet = Fleet { spans: Spans::default(), dice: Dice(1), planted: BTreeMap::new() };
+    for (number, &(sent, ahead, is_left)) in calls.iter().enumerate() {
+        let host = Host { name, ahead, away: there };
+        let trace = TraceId(u128::try_from(number + 1).unwrap());
+        let there = if is_left { 40 * MS } else { there };
+        let done = if is_left { sent + there } else { sent + 2 * there + 10 * MS };
+        fleet.add(trace, 1, 0, Kind::Server, "edge", EDGE, (sent, done));
+        let client = fleet.add(trace, 2, 1, Kind::Client, "edge", EDGE, (sent, done));
+        if is_left {
+            client.outcome = Outcome::DeadlineExceeded;
+        }
+        let worked = (sent + there, sent + there + 10 * MS);
+        fleet.add(trace, 3, 2, Kind::Server, "api", host, worked);
+    }
+    fleet.spans
+}
+
+/// The interval of the last call's host.
+fn last_interval(mut spans: Spans) -> (Option<i64>, Option<i64>) {
+    let last = spans.rows.iter().map(|span| span.trace_id).max().unwrap();
+    let offsets = pooled(&mut spans);
+    let tables = reconstruct(spans, &Policy::default(), &offsets);
+    let hop = tables.hops.iter().find(|hop| hop.trace_id == last && hop.depth == 1).unwrap();
+    (hop.clock_lo_ns.map(Nanos::as_nanos), hop.clock_hi_ns.map(Nanos::as_nanos))
+}
+
+#[test]
+fn what_was_known_of_a_clock_before_and_after_tightens_what_lies_between() {
+    let second = 1_000 * MS;
+    let ahead = EDGE.ahead;
+    let known = [(0, ahead, false), (30 * second, ahead, false)];
+    let (lo, hi) =
+        last_interval(calls("api-0", MS, &[known[0], known[1], (15 * second, ahead, true)]));
+    // The way in and out takes a millisecond, an answer's slack another, and drift adds one.
+    assert!(
+        lo.is_some_and(|lo| lo >= -3 * MS) && hi.is_some_and(|hi| hi <= 3 * MS),
+        "{lo:?} {hi:?}"
+    );
+}
+
+#[test]
+fn what_was_known_of_a_clock_before_it_was_set_does_not_hold_afterwards() {
+    let second = 1_000 * MS;
+    let (ahead, set) = (EDGE.ahead, EDGE.ahead + 30 * MS);
+    for later in [11, 60, 600] {
+        let (lo, hi) = last_interval(calls(
+            "api-0",
+            MS,
+            &[(0, ahead, false), (second, ahead, false), (later * second, set, true)],
+        ));
+        let holds = lo.is_none_or(|lo| lo <= 30 * MS) && hi.is_none_or(|hi| 30 * MS <= hi);
+        assert!(holds, "{lo:?} {hi:?} after {later} s");
+    }
+}
+
+#[test]
+fn services_without_a_host_are_not_one_clock_for_all_traces() {
+    let second = 1_000 * MS;
+    // Named like the service: its resource tells no host.
+    let (lo, hi) = last_interval(calls(
+        "api",
+        MS,
+        &[(0, EDGE.ahead, false), (second, EDGE.ahead + 30 * MS, true)],
+    ));
+    assert_eq!((lo, hi), (None, Some(70 * MS)));
+}
+
 /// A call that its client gives up at the deadline, on a server whose clock is so far ahead, that
 /// works on for `late`; and so many others that end well.
 fn timed_out(ahead: i64, transit: i64, late: i64, others: i64) -> Spans {

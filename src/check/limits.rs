@@ -174,9 +174,9 @@ impl Trials<'_> {
             Ratio::Retry => self.calls(AttemptKind::Retry),
             Ratio::Hedge => self.calls(AttemptKind::Hedge),
             Ratio::UnfundableRetry => self.attempts(|row| {
-                (row.kind == AttemptKind::Retry).then(|| is_unfunded(row.funding)).flatten()
+                (row.kind == AttemptKind::Retry).then(|| is_unfunded(row)).flatten()
             }),
-            Ratio::UnfundableAttempt => self.attempts(|row| is_unfunded(row.funding)),
+            Ratio::UnfundableAttempt => self.attempts(is_unfunded),
             Ratio::Undeclared => self
                 .hops(|row| (row.verdict != Verdict::Origin).then_some(row.granted_ns.is_none())),
             Ratio::Overgrant => self.hops(|row| {
@@ -216,9 +216,11 @@ impl Trials<'_> {
     }
 }
 
-/// Whether too little was left; `None` where that is not known.
-fn is_unfunded(funding: Funding) -> Option<bool> {
-    match funding {
+/// Whether too little was left; `None` where that is not known, or would be known only of those that
+/// had nothing left: without an allowance those with enough cannot be told.
+fn is_unfunded(row: &AttemptRow) -> Option<bool> {
+    row.allowance_ns?;
+    match row.funding {
         Funding::Unknown => None,
         Funding::Funded => Some(false),
         Funding::Expired | Funding::Unfundable => Some(true),

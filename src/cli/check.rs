@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::exit;
 use super::input::{Inputs, Rules, one_of, read};
 use super::memory::MemoryFlag;
-use super::output::{self, Color, Fatal};
+use super::output::{self, Fatal, Page};
 use super::source::{Part, Source};
 use crate::check::{Evidence, FailOn, Rulings};
 use crate::contract::Suppression;
@@ -66,13 +66,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "FORMAT", default_value = "terminal", value_parser = one_of(Format::ALL, Format::name))]
     format: Format,
 
-    /// How wide, in columns [default: the terminal's width, else 100]
-    #[arg(long, value_name = "COLUMNS")]
-    width: Option<u16>,
-
-    /// When to colour; nothing is told by colour alone
-    #[arg(long, value_enum, default_value = "auto")]
-    color: Color,
+    #[command(flatten)]
+    page: Page,
 }
 
 /// Runs it.
@@ -97,8 +92,7 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
         facts: &facts,
         contract_file: contract_name,
     };
-    let width = output::width(args.width);
-    output::print(&render(&told, args.format, width, args.color.wanted()))?;
+    output::print(&render(&told, args.format, args.page.width(), args.page.is_coloured()))?;
     if verdict.fails() {
         return Ok(exit::GATE_FAILED);
     }

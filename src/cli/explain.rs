@@ -7,7 +7,7 @@ use super::exit;
 use super::input::{Inputs, Rules, one_of};
 use super::manifest::VERSION;
 use super::memory::MemoryFlag;
-use super::output::{self, Color, Fatal};
+use super::output::{self, Fatal, Page};
 use super::run;
 use crate::graveyard;
 use crate::ingest::parse_trace_id;
@@ -57,13 +57,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "FORMAT", default_value = "terminal", value_parser = one_of(FORMATS, Format::name))]
     format: Format,
 
-    /// How wide, in columns [default: the terminal's width, else 100]
-    #[arg(long, value_name = "COLUMNS")]
-    width: Option<u16>,
-
-    /// When to colour; nothing is told by colour alone
-    #[arg(long, value_enum, default_value = "auto")]
-    color: Color,
+    #[command(flatten)]
+    page: Page,
 }
 
 /// The trace that was named, and how.
@@ -102,9 +97,8 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     let text = match args.format {
         Format::Json => explanation_json(&tables, &facts),
         format => {
-            let width = output::width(args.width);
             let report = explanation(&tables, &facts, args.all);
-            report.render(format, width, args.color.wanted())
+            report.render(format, args.page.width(), args.page.is_coloured())
         }
     };
     output::print(&text)?;

@@ -3,7 +3,7 @@
 use super::exit;
 use super::input::{Inputs, Rules, one_of};
 use super::memory::MemoryFlag;
-use super::output::{self, Color, Fatal};
+use super::output::{self, Fatal, Page};
 use super::source::{Part, Source};
 use crate::distributions::Overview;
 use crate::ranking::Ranking;
@@ -40,13 +40,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     top: Option<u32>,
 
-    /// How wide, in columns [default: the terminal's width, else 100]
-    #[arg(long, value_name = "COLUMNS")]
-    width: Option<u16>,
-
-    /// When to colour; nothing is told by colour alone
-    #[arg(long, value_enum, default_value = "auto")]
-    color: Color,
+    #[command(flatten)]
+    page: Page,
 }
 
 /// How many people are told of, unless they ask for more.
@@ -71,7 +66,6 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
         Format::Csv | Format::Json => (top.unwrap_or(usize::MAX), 0),
     };
     let report = findings(&ranking, &overview, &facts, told);
-    let width = output::width(args.width);
-    output::print(&report.render(args.format, width, args.color.wanted()))?;
+    output::print(&report.render(args.format, args.page.width(), args.page.is_coloured()))?;
     Ok(exit::done(args.inputs.strict, facts.problems.iter().map(|problem| problem.severity)))
 }

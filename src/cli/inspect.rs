@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::exit;
 use super::input::Inputs;
 use super::manifest::VERSION;
-use super::output::{self, Color, Fatal};
+use super::output::{self, Fatal, Page};
 use super::progress::ProgressLine;
 use crate::ingest::{Counts, FileInspection, Inspection, Settings, inspect};
 use crate::report::{Format, inspection, missing};
@@ -29,13 +29,8 @@ pub(super) struct Args {
     #[arg(long, value_enum, default_value = "terminal")]
     format: InspectFormat,
 
-    /// How wide, in columns [default: the terminal's width, else 100]
-    #[arg(long, value_name = "COLUMNS")]
-    width: Option<u16>,
-
-    /// When to colour; nothing is told by colour alone
-    #[arg(long, value_enum, default_value = "auto")]
-    color: Color,
+    #[command(flatten)]
+    page: Page,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -63,8 +58,11 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
         }
         InspectFormat::Terminal => {
             let report = inspection(&inspected, VERSION);
-            let width = output::width(args.width);
-            output::print(&report.render(Format::Terminal, width, args.color.wanted()))?;
+            output::print(&report.render(
+                Format::Terminal,
+                args.page.width(),
+                args.page.is_coloured(),
+            ))?;
         }
     }
     let problems = inspected.files.iter().flat_map(|file| &file.problems).map(|row| row.severity);

@@ -21,6 +21,8 @@ pub(super) struct Manifest {
     pub dwindle_version: String,
     /// The inputs as they were named.
     pub inputs: Vec<String>,
+    /// A digest of what the contracts say that the tables depend on.
+    pub contracts: String,
     /// Each file.
     pub files: Vec<File>,
     /// Span records found.
@@ -101,6 +103,7 @@ impl Manifest {
             schema_version: SCHEMA_VERSION,
             dwindle_version: VERSION.to_owned(),
             inputs: sorted(inputs),
+            contracts: run.contracts.clone(),
             spans_read: files.iter().map(|file| file.spans_read).sum(),
             spans_admitted: files.iter().map(|file| file.spans_admitted).sum(),
             spans_rejected: files.iter().map(|file| file.spans_rejected).sum(),

@@ -74,9 +74,33 @@ pub(super) fn width(told: Option<u16>) -> usize {
     usize::from(told.or_else(terminal).unwrap_or(DEFAULT).max(MIN))
 }
 
+/// What a page for people looks like.
+#[derive(Debug, clap::Args)]
+pub(super) struct Page {
+    /// How wide, in columns [default: the terminal's width, else 100]
+    #[arg(long, value_name = "COLUMNS")]
+    width: Option<u16>,
+
+    /// When to colour; nothing is told by colour alone
+    #[arg(long, value_enum, default_value = "auto")]
+    color: Color,
+}
+
+impl Page {
+    /// How wide its tables may be.
+    pub(super) fn width(&self) -> usize {
+        width(self.width)
+    }
+
+    /// Whether to colour it.
+    pub(super) fn is_coloured(&self) -> bool {
+        self.color.wanted()
+    }
+}
+
 /// When to colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum Color {
+enum Color {
     /// On a terminal, unless `NO_COLOR` is set or TERM is dumb
     Auto,
     /// Always
@@ -88,7 +112,7 @@ pub(super) enum Color {
 impl Color {
     /// Whether to colour standard output.
     #[expect(clippy::disallowed_methods, reason = "the environment is read here and nowhere else")]
-    pub(super) fn wanted(self) -> bool {
+    fn wanted(self) -> bool {
         let set = |name: &str| std::env::var(name).is_ok_and(|value| !value.is_empty());
         match self {
             Self::Always => true,

@@ -3,7 +3,7 @@
 use super::exit;
 use super::input::{Inputs, Rules, one_of};
 use super::memory::MemoryFlag;
-use super::output::{self, Color, Fatal};
+use super::output::{self, Fatal, Page};
 use super::source::{Part, Source};
 use crate::distributions::Summary;
 use crate::report::{Format, Options, build};
@@ -33,13 +33,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "FORMAT", default_value = "terminal", value_parser = one_of(Format::ALL, Format::name))]
     format: Format,
 
-    /// How wide, in columns [default: the terminal's width, else 100]
-    #[arg(long, value_name = "COLUMNS")]
-    width: Option<u16>,
-
-    /// When to colour; nothing is told by colour alone
-    #[arg(long, value_enum, default_value = "auto")]
-    color: Color,
+    #[command(flatten)]
+    page: Page,
 }
 
 /// Runs it.
@@ -52,7 +47,6 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
         Part::Findings(tables) => summary.add_findings(tables),
     })?;
     let report = build(&summary, &facts, &Options::for_format(args.format));
-    let width = output::width(args.width);
-    output::print(&report.render(args.format, width, args.color.wanted()))?;
+    output::print(&report.render(args.format, args.page.width(), args.page.is_coloured()))?;
     Ok(exit::done(args.inputs.strict, facts.problems.iter().map(|problem| problem.severity)))
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::exit;
 use super::input::one_of;
 use super::manifest::VERSION;
-use super::output::{self, Color, Fatal};
+use super::output::{self, Fatal, Page};
 use crate::report::{Format, rule_page, rules_list};
 use crate::rules::{PAGE, Rule, rule, rules};
 use crate::tables::FindingCode;
@@ -30,13 +30,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "FORMAT", default_value = "terminal", value_parser = one_of(FORMATS, Format::name))]
     format: Format,
 
-    /// How wide, in columns [default: the terminal's width, else 100]
-    #[arg(long, value_name = "COLUMNS")]
-    width: Option<u16>,
-
-    /// When to colour; nothing is told by colour alone
-    #[arg(long, value_enum, default_value = "auto")]
-    color: Color,
+    #[command(flatten)]
+    page: Page,
 }
 
 /// Runs it.
@@ -52,7 +47,7 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
                 Some(code) => rule_page(&rule(code), VERSION),
                 None => rules_list(rules(), VERSION),
             };
-            report.render(format, output::width(args.width), args.color.wanted())
+            report.render(format, args.page.width(), args.page.is_coloured())
         }
     };
     output::print(&text)?;

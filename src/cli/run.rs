@@ -10,6 +10,7 @@ use super::memory::MemoryFlag;
 use super::output::{self, Fatal};
 use super::progress::ProgressLine;
 use crate::clocks::Pool;
+use crate::contract::Contract;
 use crate::graveyard::Graveyard;
 use crate::ingest::{Ingested, Settings, scatter};
 use crate::reconstruct::reconstruct;
@@ -24,6 +25,8 @@ pub(super) struct Run {
     pub ingested: Ingested<()>,
     /// What all spans know together.
     pub facts: Facts,
+    /// The digest of the contracts.
+    pub contracts: String,
     /// The findings that need several traces, and the hops that they are about, which were handed
     /// out before.
     pub graveyard: Tables,
@@ -77,5 +80,6 @@ pub(super) fn run(
         let name = &contract.name;
         output::note(&format!("warning: {name}{pattern} matches the name of no root span"));
     }
-    Ok(Run { ingested, facts, graveyard: graveyard.findings() })
+    let contracts = Contract::digest(&policy.contracts);
+    Ok(Run { ingested, facts, contracts, graveyard: graveyard.findings() })
 }

@@ -7,6 +7,7 @@ use super::manifest::Manifest;
 use super::memory::MemoryFlag;
 use super::output::Fatal;
 use super::run;
+use crate::contract::Contract;
 use crate::distributions::Overview;
 use crate::report::{Problem, RunFacts};
 use crate::span::Interner;
@@ -56,6 +57,13 @@ impl Source<'_> {
             )));
         }
         let (folder, manifest): (Folder, Manifest) = Folder::open(dir)?;
+        let contracts = self.rules.policy()?.contracts;
+        if self.is_judged && manifest.contracts != Contract::digest(&contracts) {
+            return Err(Fatal::Usage(format!(
+                "{dir_name} was analyzed by other contracts: what they say of deadlines, reserves and \
+                 retries is in its tables; analyze the traces again by these, or judge them directly"
+            )));
+        }
         take(Part::Traces(&folder.tables()?));
         let (mut rows, mut strings): (Vec<ProblemRow>, _) = (Vec::new(), Interner::default());
         folder.read_all(&mut rows, &mut strings)?;

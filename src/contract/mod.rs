@@ -8,6 +8,7 @@ mod text;
 use glob::Pattern;
 use serde::Deserialize;
 use serde::de::Deserializer;
+use twox_hash::XxHash64;
 
 use crate::config_error;
 pub use crate::config_error::ConfigError as ContractError;
@@ -162,8 +163,14 @@ impl ContractFile {
             let start = spanned.span().start;
             let mut contract = spanned.into_inner();
             let error_at = |key: &str, message: String| {
-                let byte = config_error::key_after(text, start, key).unwrap_or(start);
-                ContractError::at_byte(file, text, byte, Some(key.to_owned()), message)
+                // Of a key within another: after that one.
+                let (outer, inner) = key.split_once('.').unwrap_or((key, key));
+                let of_table = || text.get(start..)?.find(&format!("[contract.{outer}]"));
+                let outer = config_error::key_after(text, start, outer)
+                    .or_else(|| of_table().map(|at| start + at))
+                    .unwrap_or(start);
+                let byte = config_error::key_after(text, outer, inner).unwrap_or(outer);
+                ContractError::at_byte(file, text, byte, Some(inner.to_owned()), message)
             };
             if let Some((key, message)) = contract.contradiction() {
                 return Err(error_at(key, message.to_owned()));
@@ -192,6 +199,22 @@ impl Contract {
         ContractFile::parse(file, text).map(|file| file.contracts)
     }
 
+    /// A digest of all that `contracts` say that tables depend on: what was analyzed by others is told
+    /// by it.
+    pub fn digest(contracts: &[Self]) -> String {
+        let said = |contract: &Self| {
+            let Self { name, request_class, matches, deadline, return_reserve, .. } = contract;
+            let Self { reconciliation_reserve, residual_bound, detached, long_lived, .. } =
+                contract;
+            let retry = contract.retry.as_ref();
+            let retry = retry.map(|retry| (&retry.owner, retry.attempt_allowance));
+            let times = (deadline, return_reserve, reconciliation_reserve, residual_bound);
+            format!("{:?}", (name, request_class, matches, times, detached, long_lived, retry))
+        };
+        let said: Vec<String> = contracts.iter().map(said).collect();
+        format!("{:016x}", XxHash64::oneshot(0, said.join("\n").as_bytes()))
+    }
+
     /// A value that reads well and cannot be meant: its key, and what was expected.
     fn contradiction(&self) -> Option<(&'static str, &'static str)> {
         let is_blank = |text: &Option<String>| text.as_ref().is_some_and(|it| it.trim().is_empty());
@@ -211,22 +234,22 @@ impl Contract {
             ),
             (
                 retry.is_some_and(|retry| is_blank(&retry.owner)),
-                "retry",
+                "retry.owner",
                 "expected an owner that is the name of a service, or no such key",
             ),
             (
                 retry.is_some_and(|retry| retry.max_attempts == Some(0)),
-                "retry",
+                "retry.max_attempts",
                 "expected max_attempts of 1 or more: the first try counts",
             ),
             (
                 retry.is_some_and(|retry| retry.attempt_allowance == nothing),
-                "retry",
+                "retry.attempt_allowance",
                 "expected an attempt_allowance of more than nothing",
             ),
             (
                 ratio.is_some_and(|ratio| !(ratio.is_finite() && ratio >= 0.0)),
-                "retry",
+                "retry.budget_ratio",
                 "expected a budget_ratio of 0 or more: retries per first try",
             ),
             (is_blank(&self.owner), "owner", "expected a name, or no such key"),

@@ -321,7 +321,9 @@ impl Asked<'_> {
         let least = if kind == GrantKind::Full { Nanos::ZERO } else { -Nanos::MAX };
         let most = if row.heuristic { MAX_HEURISTIC } else { Nanos::MAX };
         let time = time.filter(|time| (least..=most).contains(time)).ok_or(Unparsed)?;
-        Ok(Some((time.at_least_zero(), kind)))
+        // A timeout configured as nothing is none: what has no time at all needs no call.
+        let is_none = kind == GrantKind::Full && time == Nanos::ZERO;
+        Ok((!is_none).then_some((time.at_least_zero(), kind)))
     }
 }
 

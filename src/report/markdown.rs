@@ -1,7 +1,7 @@
 //! A report in GitHub-flavoured Markdown, for a review or a ticket.
 
 use super::model::{Block, Cell, Column, Kind, Layout, Report, Row, Table};
-use super::text::visible;
+use super::text::{visible, without_commands};
 
 /// How wide a drawing is: reviews show as much without scrolling.
 const DRAWING: usize = 100;
@@ -36,7 +36,7 @@ pub(super) fn render(report: &Report) -> String {
             }
         }
     }
-    lines.join("\n") + "\n"
+    without_commands(&lines.join("\n")) + "\n"
 }
 
 fn push_table(lines: &mut Vec<String>, table: &Table) {

@@ -3,7 +3,7 @@
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, presets};
 
 use super::model::{Block, Cell, Column, Kind, Layout, Report, Row, Section, Table};
-use super::text::{shorten, visible, width, wrap};
+use super::text::{shorten, visible, width, without_commands, wrap};
 use super::waterfall::{Line, Tone};
 
 /// Below this nothing is readable any more, and lines may be wider than the terminal.
@@ -35,7 +35,7 @@ pub(super) fn render(report: &Report, room: usize, color: bool) -> String {
         }
         page.section(&mut out, section);
     }
-    out
+    without_commands(&out)
 }
 
 struct Page {

@@ -158,3 +158,17 @@ fn is_invisible(c: char) -> bool {
         | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
         | '\u{e0000}'..='\u{e0fff}')
 }
+
+/// A page of which no line is a workflow command: forges that run it read every line that begins with
+/// two colons as one, whoever named the service that stands there.
+pub(super) fn without_commands(page: &str) -> String {
+    let line = |line: &str| match line.trim_start() {
+        command if command.starts_with("::") => {
+            let indent = line.len() - command.len();
+            let (indent, rest) = line.split_at(indent + 1);
+            format!("{indent} {rest}")
+        }
+        _ => line.to_owned(),
+    };
+    page.split('\n').map(line).collect::<Vec<_>>().join("\n")
+}

@@ -3,7 +3,7 @@
 
 use crate::clocks::{CallBounds, Pool};
 use crate::forest::{Forest, Parent};
-use crate::span::{Kind, Spans};
+use crate::span::{Kind, Span, Spans};
 use crate::units::UnixNanos;
 
 /// Facts of all spans.
@@ -33,7 +33,8 @@ pub fn survey(spans: &Spans) -> Facts {
     facts
 }
 
-/// What the calls of a partition of whole traces, sorted, say of the offsets between clocks.
+/// What the calls of a partition of whole traces, sorted, say of the offsets between the clocks of
+/// hosts.
 pub fn call_bounds(spans: &Spans) -> Pool {
     let mut calls = CallBounds::default();
     let mut forest = Forest::default();
@@ -43,10 +44,12 @@ pub fn call_bounds(spans: &Spans) -> Pool {
         }
         forest.fill(trace.iter());
         for (child, parent) in forest.spans.iter().zip(&forest.parents) {
-            if let Parent::Of(parent) = *parent
-                && forest.spans[parent].clock_domain != child.clock_domain
-            {
-                calls.add(forest.spans[parent], child);
+            let Parent::Of(parent) = *parent else { continue };
+            let parent = forest.spans[parent];
+            // A service may run on many hosts: its name alone is one clock in one trace at best.
+            let is_host = |span: &Span| span.clock_domain != span.service;
+            if parent.clock_domain != child.clock_domain && is_host(parent) && is_host(child) {
+                calls.add(parent, child);
             }
         }
     }

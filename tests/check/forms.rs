@@ -137,7 +137,7 @@ fn sarif_holds_what_code_scanning_asks_for() {
     }
     let results = run["results"].as_array().unwrap();
     let rule_ids: Vec<&str> = results.iter().map(|it| it["ruleId"].as_str().unwrap()).collect();
-    assert_eq!(rule_ids, ["timeout-reset", "limit"]);
+    assert_eq!(rule_ids, ["limit", "timeout-reset"]);
     for result in results {
         let index = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
         assert_eq!(rules[index]["id"], result["ruleId"]);

@@ -1,7 +1,8 @@
 //! A verdict as JSON: exact, times in nanoseconds.
 //!
 //! ```json
-//! {"schema_version": 1, "version": "…", "contract": "…", "as_of": "2027-01-31",
+//! {"schema_version": 1, "version": "…", "contract": "…", "spans_read": 9, "spans_rejected": 0,
+//!  "as_of": "2027-01-31",
 //!  "verdict": "pass" or "fail", "fail_on": ["possible", …],
 //!  "checks": [{"id": "…", "class": "…" or null, "contracts": ["…"], "sort": "case" | "limit" | "retry",
 //!   "number": 3 or null, "name": "…", "outcome": "pass" | "fail" | "no-evidence", "fails": false,
@@ -41,6 +42,8 @@ pub(super) fn render(told: &Told<'_>) -> String {
         "schema_version": SCHEMA_VERSION,
         "version": told.facts.version,
         "contract": told.contract_file,
+        "spans_read": told.facts.spans_read,
+        "spans_rejected": told.facts.spans_rejected,
         "as_of": told.rulings.as_of.to_string(),
         "verdict": words::verdict(told),
         "fail_on": told.rulings.fail_on.iter().map(|what| what.name()).collect::<Vec<_>>(),

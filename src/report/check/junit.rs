@@ -2,6 +2,7 @@
 //! cannot be told is skipped.
 
 use super::super::text::visible;
+use super::troubles::of_input;
 use super::{Told, words};
 use crate::check::{Check, ClassVerdict, Outcome};
 
@@ -14,6 +15,9 @@ pub(super) fn render(told: &Told<'_>) -> String {
     ];
     for class in &told.verdict.classes {
         push_suite(&mut lines, class);
+    }
+    if let Some(lost) = of_input(told) {
+        lines.push(format!("  <!-- {} -->", escape(&lost).replace("--", "- -")));
     }
     lines.push("</testsuites>".to_owned());
     lines.join("\n") + "\n"

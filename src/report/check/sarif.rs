@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 
 use super::super::text::visible;
 use super::super::words as all_words;
-use super::troubles::{Level, NO_EVIDENCE, Trouble, of_suppressions, troubles, untold};
+use super::troubles::{Level, NO_EVIDENCE, Trouble, of_input, of_suppressions, troubles, untold};
 use super::{Told, words};
+use crate::rules;
 use crate::tables::FindingCode;
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
@@ -15,11 +16,12 @@ const FINGERPRINT: &str = "dwindleFindingId/v1";
 
 /// Writes a verdict.
 pub(super) fn render(told: &Told<'_>) -> String {
-    let rules = rules();
+    let rules = all_rules();
     let results: Vec<Value> =
         troubles(told).iter().map(|trouble| result(told, trouble, &rules)).collect();
     let untold = untold(told).into_iter().map(|text| (Level::Note, text));
-    let ended = of_suppressions(told).into_iter().map(|text| (Level::Warning, text));
+    let ended = of_input(told).into_iter().chain(of_suppressions(told));
+    let ended = ended.map(|text| (Level::Warning, text));
     let notifications: Vec<Value> = untold
         .chain(ended)
         .map(|(level, text)| json!({"level": name(level), "message": {"text": visible(&text)}}))
@@ -54,7 +56,7 @@ const fn name(level: Level) -> &'static str {
 }
 
 /// What may be broken, and what that means.
-fn rules() -> Vec<(&'static str, &'static str)> {
+fn all_rules() -> Vec<(&'static str, &'static str)> {
     let codes = FindingCode::ALL.iter().map(|&code| (code.name(), all_words::finding(code)));
     let others = [
         ("limit", "a limit of the contract is broken"),
@@ -65,11 +67,16 @@ fn rules() -> Vec<(&'static str, &'static str)> {
 }
 
 fn rule(id: &str, text: &str) -> Value {
+    let code = FindingCode::from_name(id).map(rules::rule);
+    let (full, help) = match &code {
+        Some(rule) => (rule.why, format!("{}\n\n{}", rule.when, rule.fix)),
+        None => (text, text.to_owned()),
+    };
     json!({
         "id": id,
         "shortDescription": {"text": text},
-        "fullDescription": {"text": text},
-        "help": {"text": text},
+        "fullDescription": {"text": full},
+        "help": {"text": help, "markdown": help},
         "defaultConfiguration": {"level": "error"},
     })
 }

@@ -9,6 +9,7 @@ use super::{Told, words};
 use crate::check::{Basis, Check, Judged, Kind, Need, Outcome, Standing, SuppressionState};
 use crate::contract::Suppression;
 use crate::finding_id::FindingId;
+use crate::tables::Severity;
 
 /// How bad it is; only errors fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,8 +46,8 @@ pub(super) struct Trouble<'e> {
 /// The rule of what cannot be told.
 pub(super) const NO_EVIDENCE: &str = "no-evidence";
 
-/// All of them, a finding once however many cases it fails: what fails first, and of that what wastes
-/// most, since forges show the first few.
+/// All of them, a finding once however many cases it fails: what fails first, and of that the promises
+/// of the contract before what wastes most, since forges show the first few.
 pub(super) fn troubles<'e>(told: &Told<'e>) -> Vec<Trouble<'e>> {
     let mut troubles = Vec::new();
     for class in &told.verdict.classes {
@@ -60,8 +61,25 @@ pub(super) fn troubles<'e>(told: &Told<'e>) -> Vec<Trouble<'e>> {
         });
         troubles.extend(checks.map(|check| of_check(check, class.name)));
     }
-    troubles.sort_by_key(|trouble| (trouble.level, Reverse(trouble.wasted_ns)));
+    troubles.sort_by_key(|trouble| {
+        (trouble.level, trouble.place.is_some(), Reverse(trouble.wasted_ns))
+    });
     troubles
+}
+
+/// That not all of the input was read.
+pub(super) fn of_input(told: &Told<'_>) -> Option<String> {
+    let (read, rejected) = (told.facts.spans_read, told.facts.spans_rejected);
+    let lost = told.facts.problems.iter().filter(|problem| problem.severity == Severity::Loss);
+    let lost = lost.count();
+    (lost > 0).then(|| {
+        format!(
+            "{} of {} spans were not used, {lost} kinds of trouble lost spans or evidence: dwindle \
+             inspect tells them",
+            text::count(rejected),
+            text::count(read),
+        )
+    })
 }
 
 fn of_finding<'e>(finding: &Judged<'e>, line: usize) -> Trouble<'e> {
