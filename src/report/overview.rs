@@ -131,7 +131,7 @@ pub(super) fn losses(facts: &RunFacts) -> Option<String> {
     let count = lossy.fold(0, |sum: u64, problem| sum.saturating_add(problem.count));
     (count > 0 || facts.spans_rejected > 0).then(|| {
         format!(
-            "Input was lost: {} of {} rejected, {} with loss; see \"Problems in the input\" below.",
+            "Input was lost: {} of {} rejected, {} with loss; dwindle inspect tells where.",
             text::counted(facts.spans_rejected, "span"),
             text::count(facts.spans_read),
             text::counted(count, "problem"),

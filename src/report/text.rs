@@ -159,16 +159,19 @@ fn is_invisible(c: char) -> bool {
         | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// A page of which no line is a workflow command: forges that run it read every line that begins with
-/// two colons as one, whoever named the service that stands there.
+/// A page of which no line is a workflow command: forges that run it take every line that begins with
+/// two colons for one, whoever named the service that stands there.
 pub(super) fn without_commands(page: &str) -> String {
-    let line = |line: &str| match line.trim_start() {
-        command if command.starts_with("::") => {
-            let indent = line.len() - command.len();
-            let (indent, rest) = line.split_at(indent + 1);
-            format!("{indent} {rest}")
+    /// As wide as a colon, and looks like one.
+    const RATIO: &str = "\u{2236}";
+    let line = |line: &str| {
+        let command = line.trim_start();
+        if command.starts_with("::") {
+            let (indent, rest) = line.split_at(line.len() - command.len());
+            [indent, RATIO, rest.get(1..).unwrap_or_default()].concat()
+        } else {
+            line.to_owned()
         }
-        _ => line.to_owned(),
     };
     page.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }

@@ -147,10 +147,10 @@ fn sarif_holds_what_code_scanning_asks_for() {
         assert_eq!(result["partialFingerprints"].as_object().unwrap().len(), 1);
     }
     let line = |of: usize| &results[of]["locations"][0]["physicalLocation"]["region"]["startLine"];
-    assert_eq!((line(0), line(1)), (&json!(2), &json!(7)), "the contract's, and the limit's own");
-    let id = &results[0]["partialFingerprints"]["dwindleFindingId/v1"];
+    assert_eq!((line(0), line(1)), (&json!(7), &json!(2)), "the limit's own, and the contract's");
+    let id = &results[1]["partialFingerprints"]["dwindleFindingId/v1"];
     assert_eq!(id, &checked["findings"][0]["id"]);
-    let hop = &results[0]["locations"][0]["logicalLocations"][0]["fullyQualifiedName"];
+    let hop = &results[1]["locations"][0]["logicalLocations"][0]["fullyQualifiedName"];
     assert_eq!(hop, "gateway → payment · pay.Charge");
 }
 
@@ -189,5 +189,29 @@ fn names_from_traces_are_only_text_in_every_form() {
             }
             _ => assert!(out.lines().all(|line| line.width() <= 100)),
         }
+    }
+}
+
+#[test]
+fn no_line_of_a_page_is_a_workflow_command() {
+    let spans = resetting().replace("gateway", "::error file=x,line=1::pwn");
+    for format in ["terminal", "markdown"] {
+        let out = check("commands", "", &spans, &["--format", format]).out;
+        assert!(out.contains(":error file=x"), "{out}");
+        assert!(out.lines().all(|line| !line.trim_start().starts_with("::")), "{out}");
+    }
+}
+
+#[test]
+fn spans_that_were_not_used_are_told_in_every_form() {
+    let spans = resetting()
+        + &resetting().lines().next().unwrap().replace("\"span_id\":\"", "\"span_id\":\"z");
+    for format in FORMATS {
+        let out = check("lost", CONTRACT, &spans, &["--format", format]).out;
+        let told = match format {
+            "json" => "\"spans_rejected\": 1",
+            _ => "Input was lost: 1 span of 6",
+        };
+        assert!(out.contains(told), "{format}: {out}");
     }
 }

@@ -175,3 +175,20 @@ fn what_fails_goes_before_what_was_lost() {
     let spans = passing_on() + "{\"trace_id\": 1}\n";
     assert_eq!(check("lost", CONTRACT, &spans, &["--strict"]).code, 3);
 }
+
+#[test]
+fn tables_are_judged_only_by_the_contracts_that_they_were_made_by() {
+    let dir = scratch("check-other-contracts");
+    let tables = dir.join("tables");
+    let tables = tables.to_str().unwrap();
+    let spans = file("other-contracts-spans", &resetting());
+    let mine = file("other-contracts-mine", CONTRACT);
+    let other = file("other-contracts-other", &CONTRACT.replace("1s", "2s"));
+    let [spans, mine, other] = [&spans, &mine, &other].map(|path| path.to_str().unwrap());
+    let analyzed = run(&["analyze", spans, "--contract", mine, "--out", tables, "--quiet"]);
+    assert_eq!(analyzed.code, 0, "{}", analyzed.err);
+    assert_eq!(run(&["check", tables, "--contract", mine]).code, 1);
+    let refused = run(&["check", tables, "--contract", other]);
+    assert_eq!(refused.code, 2, "{}", refused.out);
+    assert!(refused.err.contains("analyzed by other contracts"), "{}", refused.err);
+}

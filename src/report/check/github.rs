@@ -1,8 +1,9 @@
 //! A verdict as workflow commands of GitHub Actions: an annotation of the contract file for each
 //! trouble, and the verdict as a line of the log.
 
+use super::super::overview::losses;
 use super::super::text::visible;
-use super::troubles::{Level, of_input, of_suppressions, troubles, untold};
+use super::troubles::{Level, of_suppressions, troubles, untold};
 use super::{Told, words};
 
 /// Writes a verdict.
@@ -20,7 +21,7 @@ pub(super) fn render(told: &Told<'_>) -> String {
     }
     let file = property(told.contract_file);
     let remark = |command: &str, text: &str| format!("::{command} file={file}::{}", data(text));
-    lines.extend(of_input(told).iter().map(|text| remark("warning", text)));
+    lines.extend(losses(told.facts).iter().map(|text| remark("warning", text)));
     lines.extend(of_suppressions(told).iter().map(|text| remark("warning", text)));
     lines.extend(untold(told).iter().map(|text| remark("notice", text)));
     lines.push(data(&format!("dwindle check: {}", words::conclusion(told))));

@@ -1,8 +1,8 @@
 //! A verdict as a `JUnit` test report: a suite for each request class, a test for each check. What
 //! cannot be told is skipped.
 
+use super::super::overview::losses;
 use super::super::text::visible;
-use super::troubles::of_input;
 use super::{Told, words};
 use crate::check::{Check, ClassVerdict, Outcome};
 
@@ -16,7 +16,7 @@ pub(super) fn render(told: &Told<'_>) -> String {
     for class in &told.verdict.classes {
         push_suite(&mut lines, class);
     }
-    if let Some(lost) = of_input(told) {
+    if let Some(lost) = losses(told.facts) {
         lines.push(format!("  <!-- {} -->", escape(&lost).replace("--", "- -")));
     }
     lines.push("</testsuites>".to_owned());

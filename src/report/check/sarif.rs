@@ -3,9 +3,10 @@
 
 use serde_json::{Value, json};
 
+use super::super::overview::losses;
 use super::super::text::visible;
 use super::super::words as all_words;
-use super::troubles::{Level, NO_EVIDENCE, Trouble, of_input, of_suppressions, troubles, untold};
+use super::troubles::{Level, NO_EVIDENCE, Trouble, of_suppressions, troubles, untold};
 use super::{Told, words};
 use crate::rules;
 use crate::tables::FindingCode;
@@ -20,7 +21,7 @@ pub(super) fn render(told: &Told<'_>) -> String {
     let results: Vec<Value> =
         troubles(told).iter().map(|trouble| result(told, trouble, &rules)).collect();
     let untold = untold(told).into_iter().map(|text| (Level::Note, text));
-    let ended = of_input(told).into_iter().chain(of_suppressions(told));
+    let ended = losses(told.facts).into_iter().chain(of_suppressions(told));
     let ended = ended.map(|text| (Level::Warning, text));
     let notifications: Vec<Value> = untold
         .chain(ended)

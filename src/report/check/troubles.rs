@@ -9,7 +9,6 @@ use super::{Told, words};
 use crate::check::{Basis, Check, Judged, Kind, Need, Outcome, Standing, SuppressionState};
 use crate::contract::Suppression;
 use crate::finding_id::FindingId;
-use crate::tables::Severity;
 
 /// How bad it is; only errors fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,21 +64,6 @@ pub(super) fn troubles<'e>(told: &Told<'e>) -> Vec<Trouble<'e>> {
         (trouble.level, trouble.place.is_some(), Reverse(trouble.wasted_ns))
     });
     troubles
-}
-
-/// That not all of the input was read.
-pub(super) fn of_input(told: &Told<'_>) -> Option<String> {
-    let (read, rejected) = (told.facts.spans_read, told.facts.spans_rejected);
-    let lost = told.facts.problems.iter().filter(|problem| problem.severity == Severity::Loss);
-    let lost = lost.count();
-    (lost > 0).then(|| {
-        format!(
-            "{} of {} spans were not used, {lost} kinds of trouble lost spans or evidence: dwindle \
-             inspect tells them",
-            text::count(rejected),
-            text::count(read),
-        )
-    })
 }
 
 fn of_finding<'e>(finding: &Judged<'e>, line: usize) -> Trouble<'e> {
