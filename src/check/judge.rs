@@ -80,6 +80,8 @@ pub enum Kind<'e> {
     Limit(&'e Limit),
     /// A rule for retries.
     Retry(RetryRule, &'e RetryPolicy),
+    /// Whether a contract is about any request: told where it is about none.
+    Match(&'e Contract),
 }
 
 /// What an outcome rests on.
@@ -92,6 +94,8 @@ pub enum Basis<'e> {
         /// What it cannot be judged without, and is not there.
         missing: Vec<Need>,
     },
+    /// That no request matched.
+    NoRequest,
     /// A value with its interval.
     Measured(Measured),
     /// Retries by others than their owner.
@@ -132,9 +136,10 @@ impl Verdict<'_> {
 }
 
 impl ClassVerdict<'_> {
-    /// How many checks have an outcome.
+    /// How many checks have an outcome, of those that do not fail.
     pub fn count(&self, outcome: Outcome) -> u64 {
-        self.checks.iter().filter(|check| check.outcome == outcome).count() as u64
+        let is_it = |check: &&Check<'_>| check.outcome == outcome && !check.fails;
+        self.checks.iter().filter(is_it).count() as u64
     }
 
     /// Whether anything fails.
@@ -163,7 +168,7 @@ impl Evidence<'_> {
             });
             match class {
                 Some(class) => class.checks.extend(checks),
-                None if checks.is_empty() && of.requests > 0 => {}
+                None if checks.is_empty() => {}
                 None => classes.push(ClassVerdict {
                     name: &contract.name,
                     is_class: false,
@@ -241,7 +246,12 @@ fn contract_checks<'e>(
             Check::new(id("retry", rule.name()), kind, judged, contract.line, rulings)
         })
     });
-    limits.chain(retries).collect()
+    // A slip in a pattern would otherwise look like a promise kept.
+    let unmatched = (of.requests == 0).then(|| {
+        let judged = (Outcome::NoEvidence, Basis::NoRequest);
+        Check::new(id("match", ""), Kind::Match(contract), judged, contract.line, rulings)
+    });
+    unmatched.into_iter().chain(limits).chain(retries).collect()
 }
 
 impl<'e> Check<'e> {

@@ -192,3 +192,16 @@ fn tables_are_judged_only_by_the_contracts_that_they_were_made_by() {
     assert_eq!(refused.code, 2, "{}", refused.out);
     assert!(refused.err.contains("analyzed by other contracts"), "{}", refused.err);
 }
+
+#[test]
+fn a_contract_that_is_about_no_request_is_told_and_fails_on_demand() {
+    let typo = CONTRACT.replace("gateway", "gatewayy");
+    for format in ["terminal", "markdown", "json", "junit", "sarif", "github"] {
+        let ran = check("typo", &typo, &passing_on(), &["--format", format]);
+        assert_eq!(ran.code, 0, "{format}");
+        assert!(ran.out.contains("no root span of service"), "{format}: {}", ran.out);
+    }
+    let (code, document) = checked("typo", &typo, &passing_on(), &["--fail-on", "no-evidence"]);
+    let told = named(&document, "contract checkout matches requests");
+    assert_eq!((code, &told["fails"]), (1, &Value::Bool(true)));
+}

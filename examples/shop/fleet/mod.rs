@@ -153,7 +153,7 @@ planted, so how often each must be found is known. `dwindle report fixtures/shop
 Everything but the contract, this page too, is written by `cargo run --example shop`
 (`examples/shop`): seeded, integers only, no wall clock. A test compares what it writes with what
 lies here, and all findings with what was planted: any code and hop that is not listed must be
-found nowhere.
+found nowhere, but for `graveyard-first`: who waited behind expired work was left to chance.
 
 Most hosts' clocks are right, some are up to 40 ms behind or ahead. Callers that leave meet no
 clock that is ahead, and long queues and ways in none that is wrong: no trace could tell by how

@@ -4,7 +4,7 @@
 //! {"schema_version": 1, "version": "…", "contract": "…", "spans_read": 9, "spans_rejected": 0,
 //!  "as_of": "2027-01-31",
 //!  "verdict": "pass" or "fail", "fail_on": ["possible", …],
-//!  "checks": [{"id": "…", "class": "…" or null, "contracts": ["…"], "sort": "case" | "limit" | "retry",
+//!  "checks": [{"id": "…", "class": "…" or null, "contracts": ["…"], "sort": "case" | "limit" | "retry" | "match",
 //!   "number": 3 or null, "name": "…", "outcome": "pass" | "fail" | "no-evidence", "fails": false,
 //!   "reason": "…", "findings": ["id", …], "missing": ["queue", …], "measured": {…} or null}],
 //!  "findings": [{"id": "…", "code": "…", "class": "…", "caller": "…", "callee": "…",
@@ -58,7 +58,7 @@ fn check(class: &ClassVerdict<'_>, check: &Check<'_>) -> Value {
     let contracts: Vec<&str> = class.contracts.iter().map(|it| it.name.as_str()).collect();
     let number = match check.kind {
         Kind::Case(case) => case.number,
-        Kind::Limit(_) | Kind::Retry(..) => None,
+        Kind::Limit(_) | Kind::Retry(..) | Kind::Match(_) => None,
     };
     let (mut found, mut missing, mut measured) = (Vec::new(), Vec::new(), Value::Null);
     match &check.basis {
@@ -66,6 +66,7 @@ fn check(class: &ClassVerdict<'_>, check: &Check<'_>) -> Value {
             found = of_case.iter().map(|finding| finding.id.to_string()).collect();
             missing = lacking.iter().map(|need| need.name()).collect();
         }
+        Basis::NoRequest => {}
         Basis::Measured(value) => measured = self::measured(value),
         Basis::RetryBudget { share, interval: (lo, hi) } => {
             measured =

@@ -56,7 +56,7 @@ pub(super) fn troubles<'e>(told: &Told<'e>) -> Vec<Trouble<'e>> {
         let checks = class.checks.iter().filter(|check| match check.outcome {
             Outcome::Pass => false,
             Outcome::Fail => !matches!(check.kind, Kind::Case(_)),
-            Outcome::NoEvidence => check.fails || check.suppression.is_some(),
+            Outcome::NoEvidence => check.fails || check.suppression.is_some() || is_match(check),
         });
         troubles.extend(checks.map(|check| of_check(check, class.name)));
     }
@@ -64,6 +64,11 @@ pub(super) fn troubles<'e>(told: &Told<'e>) -> Vec<Trouble<'e>> {
         (trouble.level, trouble.place.is_some(), Reverse(trouble.wasted_ns))
     });
     troubles
+}
+
+/// Whether it says that a contract is about nothing.
+const fn is_match(check: &Check<'_>) -> bool {
+    matches!(check.kind, Kind::Match(_))
 }
 
 fn of_finding<'e>(finding: &Judged<'e>, line: usize) -> Trouble<'e> {
@@ -95,7 +100,11 @@ fn of_check<'e>(check: &Check<'e>, class: &str) -> Trouble<'e> {
     };
     Trouble {
         rule,
-        level: if check.fails { Level::Error } else { Level::Note },
+        level: match check.fails {
+            true => Level::Error,
+            false if is_match(check) && check.suppression.is_none() => Level::Warning,
+            false => Level::Note,
+        },
         id: check.id,
         message: format!(
             "{title} {outcome} for {class} (id {}): {}",

@@ -3,7 +3,7 @@
 use super::super::{findings, text, words};
 use super::Told;
 use crate::check::{Basis, Check, Judged, Kind, Measured, Need, Outcome, RetryRule, Standing};
-use crate::contract::{Promise, Suppression, TimeOf};
+use crate::contract::{Glob, Promise, Suppression, TimeOf};
 use crate::span::TraceId;
 use crate::units::Nanos;
 
@@ -21,6 +21,7 @@ pub(super) fn title(kind: &Kind<'_>) -> String {
         Kind::Retry(rule @ RetryRule::BudgetRatio, policy) => {
             format!("{} <= {}", rule.name(), policy.budget_ratio.unwrap_or_default())
         }
+        Kind::Match(contract) => format!("contract {} matches requests", contract.name),
     }
 }
 
@@ -30,6 +31,7 @@ pub(super) const fn sort(kind: &Kind<'_>) -> &'static str {
         Kind::Case(_) => "case",
         Kind::Limit(_) => "limit",
         Kind::Retry(..) => "retry",
+        Kind::Match(_) => "match",
     }
 }
 
@@ -37,6 +39,7 @@ pub(super) const fn sort(kind: &Kind<'_>) -> &'static str {
 pub(super) fn reason(check: &Check<'_>) -> String {
     let reason = match &check.basis {
         Basis::Findings { found, missing } => by_findings(check, found, missing),
+        Basis::NoRequest => unmatched(&check.kind),
         Basis::RetriesByOthers { traces, .. } | Basis::TriedTooOften { traces, .. } => {
             value(check) + &ids(traces)
         }
@@ -72,6 +75,7 @@ fn by_findings(check: &Check<'_>, found: &[Judged<'_>], missing: &[Need]) -> Str
 pub(super) fn value(check: &Check<'_>) -> String {
     match &check.basis {
         Basis::Findings { .. } => String::new(),
+        Basis::NoRequest => unmatched(&check.kind),
         basis @ (Basis::Measured(_) | Basis::RetryBudget { .. }) if !has_value(basis) => {
             no_value(&check.kind)
         }
@@ -102,9 +106,10 @@ fn has_value(basis: &Basis<'_>) -> bool {
         Basis::Measured(Measured::Time { estimate, .. }) => estimate.is_some(),
         Basis::Measured(Measured::Share { proportion, .. }) => proportion.whole > 0,
         Basis::RetryBudget { share, .. } => share.whole > 0,
-        Basis::Findings { .. } | Basis::RetriesByOthers { .. } | Basis::TriedTooOften { .. } => {
-            true
-        }
+        Basis::Findings { .. }
+        | Basis::NoRequest
+        | Basis::RetriesByOthers { .. }
+        | Basis::TriedTooOften { .. } => true,
     }
 }
 
@@ -168,6 +173,21 @@ fn measured(measured: &Measured) -> String {
     }
 }
 
+/// What a contract that is about nothing asks for.
+fn unmatched(kind: &Kind<'_>) -> String {
+    let Kind::Match(contract) = kind else { return String::new() };
+    let asked = |what: &str, glob: &Option<Glob>| {
+        glob.as_ref().map(|glob| format!("{what} '{}'", glob.as_str()))
+    };
+    let asked = [
+        asked("service", &contract.matches.service),
+        asked("operation", &contract.matches.operation),
+    ];
+    let asked = asked.into_iter().flatten().collect::<Vec<_>>().join(" and ");
+    let of = if asked.is_empty() { asked } else { format!(" of {asked}") };
+    format!("no root span{of} that no contract before it takes")
+}
+
 fn no_value(kind: &Kind<'_>) -> String {
     let of_hops = match kind {
         Kind::Limit(limit) => match &limit.promise {
@@ -175,7 +195,7 @@ fn no_value(kind: &Kind<'_>) -> String {
             Promise::Ratio { callee, .. } => callee.as_ref(),
             Promise::Time { .. } => None,
         },
-        Kind::Case(_) | Kind::Retry(..) => None,
+        Kind::Case(_) | Kind::Retry(..) | Kind::Match(_) => None,
     };
     let of = of_hops.map_or_else(String::new, |callee| format!(" of hops to {}", callee.as_str()));
     format!("nothing of the kind{of} in requests that match, or no deadline is known")
@@ -205,7 +225,8 @@ pub(super) fn verdict(told: &Told<'_>) -> &'static str {
 /// The verdict in a sentence.
 pub(super) fn conclusion(told: &Told<'_>) -> String {
     let count = |outcome: Outcome| {
-        told.verdict.checks().filter(|check| check.outcome == outcome).count() as u64
+        told.verdict.checks().filter(|check| check.outcome == outcome && !check.fails).count()
+            as u64
     };
     let failing = told.verdict.checks().filter(|check| check.fails).count() as u64;
     format!(
