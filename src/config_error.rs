@@ -58,7 +58,12 @@ pub fn parse_toml<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, Conf
     toml::from_str(text).map_err(|error| {
         let byte = error.span().map_or(0, |span| span.start);
         let key = key_at(text, byte);
-        ConfigError::at_byte(file, text, byte, key, error.message().to_owned())
+        let mut message = error.message().to_owned();
+        if message == "invalid type: map, expected a sequence" {
+            message +=
+                ": a table that may come several times stands in double brackets, [[like this]]";
+        }
+        ConfigError::at_byte(file, text, byte, key, message)
     })
 }
 

@@ -184,3 +184,10 @@ fn days_are_those_of_the_calendar() {
     }
     assert!(Date::parse("2027-01-31") < Date::parse("2027-02-01"));
 }
+
+#[test]
+fn a_contract_in_single_brackets_is_told_how_to_be_written() {
+    let error =
+        ContractFile::parse("c.toml", "[contract]\nname = \"x\"\n").unwrap_err().to_string();
+    assert!(error.starts_with("c.toml:1: ") && error.contains("[[like this]]"), "{error}");
+}

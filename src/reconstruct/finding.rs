@@ -139,7 +139,7 @@ impl Found<'_, '_> {
         if let Some(deadline) = self.of.caller_deadline(server) {
             let evidence = self.of.evidence_of_deadline(deadline);
             let spendable = (deadline.0 - trace.request(server).reserve(), deadline.1);
-            if hop.queue > Nanos::ZERO {
+            if hop.queue > Nanos::ZERO && begun.0 >= spendable.0 {
                 let mut claims = vec![Claim::not_before(begun, spendable)];
                 let deadlines = self.of.deadlines_above(server);
                 claims.extend(deadlines.map(|deadline| Claim::after(deadline, arrived)));

@@ -7,7 +7,7 @@ use super::bars::time;
 use super::request::Request;
 use crate::report::text::{count, counted};
 use crate::report::{RunFacts, words};
-use crate::tables::Verdict;
+use crate::tables::{AttemptRow, Funding, Verdict};
 use crate::units::Nanos;
 
 /// Point by point; never empty.
@@ -87,7 +87,11 @@ fn coverage(request: &Request<'_>) -> Vec<String> {
             names.join(", ")
         ));
     }
-    let without = request.attempts.iter().filter(|attempt| attempt.allowance_ns.is_none()).count();
+    // What had nothing left is known to be unfunded whatever it needs.
+    let is_untold = |attempt: &&&AttemptRow| {
+        attempt.allowance_ns.is_none() && attempt.funding == Funding::Unknown
+    };
+    let without = request.attempts.iter().filter(is_untold).count();
     if without > 0 {
         points.push(format!(
             "{} of {} say nothing of how long one may take, so whether enough was left for them \
