@@ -3,9 +3,10 @@
 use super::Context;
 use super::attempt::Calls;
 use super::claim::Claim;
-use super::deadline::{Deadlines, Moment};
+use super::deadline::Deadlines;
 use super::hop::Hops;
 use super::late::Work;
+use super::moment::Moment;
 use super::own_time::OwnTime;
 use super::path::Path;
 use super::trace::Trace;

@@ -2,7 +2,7 @@
 //! while clocks are known only within an interval (SEMANTICS §11, certainty; §4).
 
 use super::clock::Clock;
-use super::deadline::Moment;
+use super::moment::Moment;
 use crate::tables::Certainty;
 use crate::units::Nanos;
 

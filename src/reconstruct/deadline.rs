@@ -1,12 +1,9 @@
 //! Effective and known deadlines of every span (SEMANTICS §5).
 
 use super::memory::reset;
+use super::moment::Moment;
 use super::trace::Trace;
 use crate::budget;
-use crate::units::UnixNanos;
-
-/// An instant, and the span on whose clock it was told.
-pub(super) type Moment = (UnixNanos, usize);
 
 /// The deadlines of the spans of a trace, on its one clock.
 #[derive(Debug, Default)]

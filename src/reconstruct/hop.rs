@@ -2,8 +2,9 @@
 
 use super::ancestors::{Ancestors, Multiset};
 use super::attempt::Calls;
-use super::deadline::{Deadlines, Moment};
+use super::deadline::Deadlines;
 use super::memory::reset;
+use super::moment::Moment;
 use super::own_time::Union;
 use super::trace::Trace;
 use crate::budget;

@@ -1,8 +1,8 @@
 //! Late and residual work, and open calls (SEMANTICS §9).
 
-use super::deadline::Moment;
 use super::memory::reset;
-use super::own_time::{OwnTime, Stretch};
+use super::moment::{Moment, Stretch};
+use super::own_time::OwnTime;
 use super::trace::Trace;
 use crate::budget;
 use crate::span::Interner;

@@ -12,6 +12,7 @@ mod hop;
 mod late;
 mod max_tree;
 mod memory;
+mod moment;
 mod numbers;
 mod outline;
 mod own_time;

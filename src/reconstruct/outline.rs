@@ -1,8 +1,8 @@
 //! One trace span by span, for those who want it explained: nothing here is computed anew.
 
 use super::annotated::Annotated;
-use super::deadline::Moment;
 use super::late::for_each_gap;
+use super::moment::Moment;
 use crate::span::TraceId;
 use crate::tables::{Category, OutlineSpan, OwnStretch};
 use crate::units::UnixNanos;

@@ -4,13 +4,11 @@ use std::ops::Range;
 
 use super::attempt::Calls;
 use super::memory::{refill, take_leading};
+use super::moment::Stretch;
 use super::trace::Trace;
 use crate::span::Kind;
 use crate::tables::{AttemptKind, Category};
 use crate::units::{Nanos, UnixNanos};
-
-/// A stretch of time: from, to.
-pub(super) type Stretch = (UnixNanos, UnixNanos);
 
 /// What the own time of each span is.
 #[derive(Debug, Default)]

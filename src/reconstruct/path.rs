@@ -8,7 +8,8 @@ use std::cmp::Ordering;
 use std::collections::VecDeque;
 
 use super::max_tree::MaxTree;
-use super::own_time::{OwnTime, Stretch};
+use super::moment::Stretch;
+use super::own_time::OwnTime;
 use super::trace::Trace;
 use crate::span::{Interner, Sym};
 use crate::tables::Category;

@@ -2,7 +2,7 @@
 
 use super::Policy;
 use super::clock::Clock;
-use super::deadline::Moment;
+use super::moment::Moment;
 use super::trace::Trace;
 use super::tree::Tree;
 use crate::budget;

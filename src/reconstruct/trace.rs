@@ -3,9 +3,8 @@
 
 use super::Context;
 use super::clock::Clock;
-use super::deadline::Moment;
 use super::memory::refill;
-use super::own_time::Stretch;
+use super::moment::{Moment, Stretch};
 use super::request::Request;
 use super::tree::{Children, Tree};
 use crate::span::{Grant, Kind, Outcome, Span};
