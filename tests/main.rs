@@ -13,6 +13,7 @@ mod check;
 mod cli;
 mod contracts;
 mod conventions;
+mod distributions;
 mod explain;
 mod extract;
 mod findings;

@@ -1,6 +1,7 @@
 //! What reports tell of many requests: exact, mergeable, the same for any order of partitions.
 
 mod class;
+mod histogram;
 mod merge;
 mod names;
 mod overview;
@@ -13,6 +14,7 @@ use rustc_hash::FxHashMap;
 pub use class::{
     AttemptSummary, Call, ClassSummary, FindingSummary, HopSummary, Measure, Name, Place,
 };
+pub use histogram::{Atom, Histogram};
 pub use merge::Merge;
 pub(crate) use names::Names;
 pub use overview::{Coverage, Overview};

@@ -111,6 +111,13 @@ impl Sorted {
         self.at(self.len())
     }
 
+    /// Each distinct value in order, and how many have it.
+    pub fn runs(&self) -> impl Iterator<Item = (Nanos, usize)> + '_ {
+        let (below, above) = self.others.split_at(self.negative.min(self.others.len()));
+        let zeros = (self.zeros > 0).then_some((Nanos::ZERO, self.zeros));
+        same(below).chain(zeros).chain(same(above))
+    }
+
     /// A quantile with its interval; `None` of an empty sample.
     pub fn quantile(&self, quantile: Quantile) -> Option<Estimate> {
         let value = self.at(quantile.rank(self.len())?)?;
@@ -131,4 +138,10 @@ impl Sorted {
         };
         value.map(Nanos::from_nanos)
     }
+}
+
+/// Runs of equal values.
+fn same(values: &[i64]) -> impl Iterator<Item = (Nanos, usize)> + '_ {
+    let runs = values.chunk_by(|a, b| a == b);
+    runs.filter_map(|run| Some((Nanos::from_nanos(*run.first()?), run.len())))
 }
