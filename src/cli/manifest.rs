@@ -139,6 +139,7 @@ impl Manifest {
             version: self.dwindle_version,
             inputs: self.inputs,
             files: self.files.len() as u64,
+            files_read: self.files.iter().map(|file| file.path.clone()).collect(),
             spans_read: self.spans_read,
             spans_admitted: self.spans_admitted,
             spans_rejected: self.spans_rejected,
@@ -150,6 +151,7 @@ impl Manifest {
             clients: self.coverage.clients,
             span_links: self.coverage.span_links,
             problems,
+            origin: None,
         }
     }
 }

@@ -6,6 +6,7 @@ mod merge;
 mod names;
 mod overview;
 mod sample;
+mod waste;
 
 use std::collections::BTreeMap;
 
@@ -19,6 +20,7 @@ pub use merge::Merge;
 pub(crate) use names::Names;
 pub use overview::{Coverage, Overview};
 pub use sample::{Estimate, Sample, Sorted};
+pub use waste::WastedWork;
 
 use crate::span::{Outcome, SpanId, TraceId};
 use crate::tables::{AttemptRow, FindingRow, HopRow, RequestRow, SegmentRow, Tables};
@@ -66,6 +68,13 @@ impl Summary {
         self.add_segments(&tables.segments, &mut names);
         for row in &tables.hops {
             self.add_hop(row, &mut names);
+        }
+        let of_request =
+            |a: &HopRow, b: &HopRow| (a.trace_id, a.root_span_id) == (b.trace_id, b.root_span_id);
+        for hops in tables.hops.chunk_by(of_request) {
+            let Some(first) = hops.first() else { continue };
+            let class = self.class(names.get(first.request_class));
+            waste::add(hops, &mut names, &mut class.wasted);
         }
         for row in &tables.attempts {
             self.add_attempt(row, &mut names);
@@ -137,6 +146,7 @@ impl Summary {
         *attempt.kinds.entry(row.kind).or_default() += 1;
         *attempt.funding.entry(row.funding).or_default() += 1;
         attempt.remaining_at_start.push_some(row.remaining_at_start_ns);
+        attempt.allowance.push_some(row.allowance_ns);
         attempt.backoff.push_some(row.backoff_ns);
         attempt.duration.push(row.duration_ns);
     }

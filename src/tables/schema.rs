@@ -6,12 +6,12 @@ use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 
 use super::gathered::Gathered;
-use super::rows;
+use super::{outline, rows};
 use crate::span::{Interner, Sym};
 use crate::units::Nanos;
 
 /// Version of all tables together. A folder of a newer one is refused.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// The side on which a measure hurts: percentiles are told towards it (SEMANTICS §12).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -218,4 +218,5 @@ pub const TABLES: &[Table] = &[
     rows::SegmentRow::TABLE,
     rows::FindingRow::TABLE,
     rows::ProblemRow::TABLE,
+    outline::ExemplarRow::TABLE,
 ];
