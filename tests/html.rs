@@ -15,7 +15,7 @@ const MOST_BYTES: usize = 2_000_000;
 
 fn page(arguments: &[&str]) -> String {
     let command = [&["report"], arguments, &["--format", "html"]].concat();
-    run(&command).success()
+    run(&command).out
 }
 
 /// The values of each table's rows, by its id and the row's label, in the order of the page.
@@ -40,7 +40,7 @@ fn told(page: &str) -> Vec<(String, String, Vec<Option<i128>>)> {
 
 #[test]
 fn every_number_on_the_page_is_one_of_the_tables() {
-    let json = run(&["report", "fixtures/shop", "--format", "json"]).success();
+    let json = run(&["report", "fixtures/shop", "--format", "json"]).out;
     let document: serde_json::Value = serde_json::from_str(&json).unwrap();
     // What stands in rows of each table id, however often.
     let mut known: BTreeMap<String, Vec<i128>> = BTreeMap::new();
@@ -64,7 +64,7 @@ fn every_number_on_the_page_is_one_of_the_tables() {
 #[test]
 fn the_page_of_an_analyzed_folder_is_that_of_its_traces() {
     let folder = scratch("html_folder");
-    run(&["analyze", "fixtures/shop", "--out", folder.to_str().unwrap()]).success();
+    run(&["analyze", "fixtures/shop", "--out", folder.to_str().unwrap()]).out;
     let without_origin = |page: &str| page.split("How this was made</h2>").next().unwrap().to_owned();
     let of_folder = page(&[folder.to_str().unwrap()]);
     assert_eq!(without_origin(&of_folder), without_origin(&page(&["fixtures/shop"])));
