@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::merge::merged;
 use super::sample::Sample;
 use crate::names::names;
+use crate::stats::Weight;
 use crate::tables::{
     AttemptKind, BlindSpot, Category, DeadlineSource, FindingCode, Funding, TerminalOutcome,
     Verdict,
@@ -65,10 +66,35 @@ pub struct Place {
 }
 
 merged! {
+    /// Of how many requests it is known what they weigh.
+    pub struct Weighing {
+        /// Those that stand for some of the population, as many as is known.
+        pub known: u64,
+        /// Those of which it is not known.
+        pub unknown: u64,
+        /// Those that were kept for other reasons, and stand for none.
+        pub none: u64,
+    }
+}
+
+impl Weighing {
+    /// Counts one.
+    pub fn add(&mut self, weight: Option<Weight>) {
+        match weight {
+            None => self.unknown += 1,
+            Some(weight) if weight.is_zero() => self.none += 1,
+            Some(_) => self.known += 1,
+        }
+    }
+}
+
+merged! {
     /// One request class.
     pub struct ClassSummary {
         /// Its requests.
         pub requests: u64,
+        /// What they weigh, those that stand for none included.
+        pub weights: Weighing,
         /// Where their deadlines come from.
         pub deadline_sources: BTreeMap<DeadlineSource, u64>,
         /// How they ended.

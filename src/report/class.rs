@@ -204,7 +204,9 @@ impl Basis {
 /// Where the time from origin to root end went. A request without a segment spent nothing there.
 fn spent(class: &ClassSummary, options: &Options) -> Option<Table> {
     let basis = Basis::of(class);
-    let n = usize::try_from(class.requests).unwrap_or(usize::MAX);
+    // Each request has elapsed.
+    let whole = class.measure(Measure::Elapsed).mass();
+    let n = whole.sample_size();
     let side = percentiles::side_of(Measure::Elapsed);
     let mut spent: Vec<(i128, &(Name, Category), &Sample)> =
         class.spent.iter().map(|(key, sample)| (sample.sum(), key, sample)).collect();
@@ -214,7 +216,7 @@ fn spent(class: &ClassSummary, options: &Options) -> Option<Table> {
     let row = |(sum, (service, category), sample): (i128, &(Name, Category), &Sample)| {
         let category = category.name().to_owned();
         let mut cells = vec![Cell::Text(category.clone()), Cell::TimeShare(sum, basis.whole_ns)];
-        cells.extend(percentiles::cells(side, &sample.sorted_of(n)).into_iter().skip(1));
+        cells.extend(percentiles::cells(side, &sample.sorted_of(whole)).into_iter().skip(1));
         Row {
             label: words::named(Some(service)).to_owned(),
             keys: vec![("service", service.to_string()), ("category", category)],

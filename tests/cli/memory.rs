@@ -86,7 +86,7 @@ fn a_full_temporary_folder_is_told_and_nothing_is_written() {
             .args(["analyze", "fixtures/shop", "--memory", LITTLE, "--out", out.to_str().unwrap()]),
     );
     assert_eq!(ran.code, 2, "{}", ran.err);
-    assert!(ran.err.contains("cannot hold the spans that are beyond --memory"), "{}", ran.err);
+    assert!(ran.err.contains("cannot hold what is beyond --memory"), "{}", ran.err);
     assert!(!out.exists());
 }
 

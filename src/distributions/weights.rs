@@ -1,0 +1,26 @@
+//! What each request of a partition weighs, for the rows of its hops, attempts and segments.
+
+use rustc_hash::FxHashMap;
+
+use crate::span::{SpanId, TraceId};
+use crate::stats::Weight;
+use crate::tables::RequestRow;
+
+/// The requests whose weight is known.
+#[derive(Debug, Default)]
+pub(super) struct Weights(FxHashMap<(TraceId, SpanId), Weight>);
+
+impl Weights {
+    /// Those of some requests.
+    pub(super) fn of(requests: &[RequestRow]) -> Self {
+        let known = |row: &RequestRow| {
+            Some(((row.trace_id, row.root_span_id), row.weight.and_then(Weight::new)?))
+        };
+        Self(requests.iter().filter_map(known).collect())
+    }
+
+    /// What a request weighs, if that is known.
+    pub(super) fn of_request(&self, trace: TraceId, root: SpanId) -> Option<Weight> {
+        if self.0.is_empty() { None } else { self.0.get(&(trace, root)).copied() }
+    }
+}
