@@ -83,7 +83,12 @@ impl Values {
                 let sorted = sample.sorted();
                 // What was seen was seen: the extremes are no estimates.
                 let seen = |value: Option<Nanos>| {
-                    value.map(|value| Estimate { value, lo: Some(value), hi: Some(value) })
+                    value.map(|value| Estimate {
+                        value,
+                        lo: Some(value),
+                        hi: Some(value),
+                        is_approximate: false,
+                    })
                 };
                 let estimate = match statistic {
                     Statistic::Min => seen(sorted.min()),

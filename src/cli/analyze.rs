@@ -75,11 +75,12 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
         Some(folder) => folder,
         None => FolderWriter::create(&args.out, args.format)?,
     };
-    let late = Measured::of_findings(&run.graveyard);
+    let late = Measured::of_late(&run.graveyard);
     collection.add(&late, &run.graveyard.strings).map_err(|error| memory.failed(error))?;
     let findings = graveyard::merge(findings, std::mem::take(&mut run.graveyard));
     folder.append(&findings.rows, &findings.strings)?;
-    let mut distributions = collection.finish().map_err(|error| memory.failed(error))?;
+    let mut distributions =
+        collection.finish(run.facts.are_chosen()).map_err(|error| memory.failed(error))?;
     loop {
         let kept = distributions.next_rows().map_err(|error| memory.failed(error))?;
         if kept.rows.is_empty() {

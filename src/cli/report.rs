@@ -46,6 +46,7 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
         Part::Traces(tables) => summary.add(tables),
         Part::Findings(tables) => summary.add_findings(tables),
     })?;
+    summary.settle_weights(!facts.chosen_by.is_empty());
     let report = build(&summary, &facts, &Options::for_format(args.format));
     output::print(&report.render(args.format, args.page.width(), args.page.is_coloured()))?;
     Ok(exit::done(args.inputs.strict, facts.problems.iter().map(|problem| problem.severity)))

@@ -73,11 +73,12 @@ impl Collection {
         spilled.add(std::mem::take(&mut self.held).in_order())
     }
 
-    /// The rows, now that all is known.
+    /// The rows, now that all is known; `are_chosen` where somebody chose traces by how they ended,
+    /// which what they weigh does not tell.
     ///
     /// # Errors
     /// What is on disk cannot be read.
-    pub fn finish(mut self) -> io::Result<Distributions> {
+    pub fn finish(mut self, are_chosen: bool) -> io::Result<Distributions> {
         if self.spilled.is_some() {
             self.spill()?;
         }
@@ -85,7 +86,7 @@ impl Collection {
             None => Rest::Held(self.held.in_order().into_iter()),
             Some(file) => Rest::Spilled { contents: file.contents()?, file },
         };
-        Ok(Distributions { rest, requests: Mass::NOTHING })
+        Ok(Distributions { rest, requests: Mass::NOTHING, are_chosen })
     }
 }
 
@@ -147,6 +148,7 @@ pub struct Distributions {
     rest: Rest,
     /// The requests of the class that was met last.
     requests: Mass,
+    are_chosen: bool,
 }
 
 /// What is to be told.
@@ -194,7 +196,7 @@ impl Distributions {
             if subject.scope == Scope::Request {
                 // The requests come first in their class, and each has the first of their measures.
                 self.requests = samples.first().map_or(Mass::NOTHING, |(totals, _)| totals.mass);
-                if !self.requests.is_weighted() {
+                if self.are_chosen || !self.requests.is_weighted() {
                     self.requests = self.requests.unweighted();
                 }
             }

@@ -144,6 +144,7 @@ impl Figures {
                 value: at(value),
                 lo: lo.map(at),
                 hi: hi.map(at),
+                is_approximate: totals.mass.is_weighted(),
             })
         };
         Ok(Some(Self {

@@ -53,11 +53,16 @@ impl Measured {
         measured
     }
 
-    /// The values of findings alone, with the hops that they are about.
-    pub fn of_findings(tables: &Tables) -> Self {
+    /// The values of the findings that need several traces. Of each the tables hold the hop that it is
+    /// about, and the stay, in the same order.
+    pub fn of_late(tables: &Tables) -> Self {
         let mut measured = Self::default();
-        measured.begin(None);
-        measured.add_findings(&tables.findings, &tables.hops);
+        for ((row, hop), stay) in tables.findings.iter().zip(&tables.hops).zip(&tables.stays) {
+            if !stay.weight.is_some_and(Weight::is_zero) {
+                measured.begin(stay.weight);
+                measured.add(Subject::of_finding(row, Some(hop)), row);
+            }
+        }
         measured
     }
 

@@ -67,11 +67,17 @@ impl Merge for Extents {
 }
 
 impl Summary {
+    /// Now that all is known: percentiles are weighted where the weight of each request of a class is
+    /// known, unless somebody chose traces by how they ended, which those weights do not tell.
+    pub fn settle_weights(&mut self, are_chosen: bool) {
+        self.classes.values_mut().for_each(|class| class.settle_weights(!are_chosen));
+    }
+
     /// Takes in a partition of whole traces.
     pub fn add(&mut self, tables: &Tables) {
         self.overview.add(tables);
         let mut names = Names::of(&tables.strings);
-        let weights = Weights::of(&tables.requests);
+        let weights = Weights::of(tables);
         for row in &tables.requests {
             self.add_request(row, &mut names);
         }
@@ -105,7 +111,7 @@ impl Summary {
             *class.blind_spots.entry(spot).or_default() += 1;
         }
         let weight = row.weight.and_then(Weight::new);
-        class.weights.add(weight);
+        class.weights.add(row);
         for (measure, value) in request_measures(row) {
             class.measures.entry(measure).or_default().push_some(value, weight);
         }
@@ -161,7 +167,7 @@ impl Summary {
     /// Adds the findings of some tables, and nothing else: each at the hop that it is about.
     pub fn add_findings(&mut self, tables: &Tables) {
         let mut names = Names::of(&tables.strings);
-        let weights = Weights::of(&tables.requests);
+        let weights = Weights::of(tables);
         let hops = hops_of_findings(&tables.findings, &tables.hops);
         for (row, hop) in tables.findings.iter().zip(hops) {
             let place = hop.map(|hop| names.place(hop));

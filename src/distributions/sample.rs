@@ -25,6 +25,8 @@ pub struct Estimate {
     pub lo: Option<Nanos>,
     /// The upper end.
     pub hi: Option<Nanos>,
+    /// The interval is that of as large a sample as the weighted one counts for.
+    pub is_approximate: bool,
 }
 
 impl Sample {
@@ -247,7 +249,12 @@ impl Sorted {
     pub fn quantile(&self, quantile: Quantile) -> Option<Estimate> {
         let aims = self.mass.aims(quantile)?;
         let end = |aim: Option<u128>| aim.and_then(|aim| self.at(aim));
-        Some(Estimate { value: self.at(aims.value)?, lo: end(aims.lo), hi: end(aims.hi) })
+        Some(Estimate {
+            value: self.at(aims.value)?,
+            lo: end(aims.lo),
+            hi: end(aims.hi),
+            is_approximate: self.mass.is_weighted(),
+        })
     }
 
     /// The first value up to which so much of the mass lies.

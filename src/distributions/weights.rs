@@ -4,19 +4,24 @@ use rustc_hash::FxHashMap;
 
 use crate::span::{SpanId, TraceId};
 use crate::stats::Weight;
-use crate::tables::RequestRow;
+use crate::tables::{RequestRow, Stay, Tables};
 
 /// The requests whose weight is known.
 #[derive(Debug, Default)]
 pub(super) struct Weights(FxHashMap<(TraceId, SpanId), Weight>);
 
 impl Weights {
-    /// Those of some requests.
-    pub(super) fn of(requests: &[RequestRow]) -> Self {
+    /// Those of the requests of some tables, and of those that findings over several traces are about.
+    pub(super) fn of(tables: &Tables) -> Self {
         let known = |row: &RequestRow| {
             Some(((row.trace_id, row.root_span_id), row.weight.and_then(Weight::new)?))
         };
-        Self(requests.iter().filter_map(known).collect())
+        let late = |stay: &Stay| {
+            let hop = tables.hops.get(stay.hop)?;
+            Some(((hop.trace_id, hop.root_span_id), stay.weight?))
+        };
+        let requests = tables.requests.iter().filter_map(known);
+        Self(requests.chain(tables.stays.iter().filter_map(late)).collect())
     }
 
     /// What a request weighs, if that is known.

@@ -1,7 +1,7 @@
 //! One request class in detail: where its budget went, and what is wrong with it.
 
 use super::model::{Block, Cell, Column, Layout, Row, Section, Table};
-use super::{Options, attempts, hops, percentiles, text, words};
+use super::{Options, attempts, hops, percentiles, sampling, text, words};
 use crate::distributions::{ClassSummary, FindingSummary, Measure, Name, Place, Sample};
 use crate::stats::Quantile;
 use crate::tables::{BadSide, BlindSpot, Category, DeadlineSource, FindingCode, TerminalOutcome};
@@ -44,6 +44,7 @@ pub(super) fn section(name: &str, class: &ClassSummary, options: &Options) -> Se
         findings("findings", "Other findings", class, |code| !is_overgrant(code), options),
     ];
     let mut blocks = vec![Block::Note(headline(class))];
+    blocks.extend(sampling::of_class(class).map(Block::Note));
     blocks.extend(tables.into_iter().flatten().map(Block::Table));
     Section { title: words::named(Some(name)).to_owned(), class: Some(name.to_owned()), blocks }
 }
