@@ -119,11 +119,6 @@ impl Sample {
         self.weights = Vec::new();
     }
 
-    /// About how much memory it takes.
-    pub(super) const fn bytes(&self) -> usize {
-        (self.others.capacity() + self.weights.capacity()) * size_of::<i64>() + size_of::<Self>()
-    }
-
     /// The values in order, with further zeros up to those of `whole`: for measures whose zeros were
     /// not told.
     pub fn sorted_of(&self, whole: Mass) -> Sorted {

@@ -1,7 +1,9 @@
 //! What the requests stand for that were kept (SEMANTICS §12), where anything is known of it.
 
+use std::fmt::Write;
+
 use super::{RunFacts, text};
-use crate::distributions::{ClassSummary, Summary};
+use crate::distributions::{ClassSummary, Measure, Summary};
 
 /// What is said of all classes: why no claim is made about more than was kept.
 pub(super) fn notes(summary: &Summary, facts: &RunFacts) -> Vec<String> {
@@ -17,7 +19,7 @@ pub(super) fn notes(summary: &Summary, facts: &RunFacts) -> Vec<String> {
     let by_outcome = summary.classes.values().filter(is_by_outcome).count() as u64;
     if by_outcome > 0 {
         notes.push(format!(
-            "Of {} requests were kept by how they ended: those that failed do not say what they stand \
+            "In {} requests were kept by how they ended: those that failed do not say what they stand \
              for, while most that completed do. Percentiles and shares there are of what was kept, and \
              say nothing of all requests.",
             text::counted(by_outcome, "class")
@@ -29,10 +31,12 @@ pub(super) fn notes(summary: &Summary, facts: &RunFacts) -> Vec<String> {
 /// What is said of one class.
 pub(super) fn of_class(class: &ClassSummary) -> Option<String> {
     let weights = &class.weights;
-    if weights.known + weights.none == 0 {
+    let elapsed = class.measure(Measure::Elapsed).mass();
+    // Where somebody chose traces the summary says why nothing is weighted.
+    let is_chosen = weights.is_whole() && !elapsed.is_weighted();
+    if weights.known + weights.none == 0 || is_chosen {
         return None;
     }
-    let elapsed = class.measure(crate::distributions::Measure::Elapsed).mass();
     let mut note = if elapsed.is_weighted() {
         format!(
             "Weighted by sampling: {} stand for {}, as far as {} of equal weight would; n (≈effective n), \
@@ -47,10 +51,12 @@ pub(super) fn of_class(class: &ClassSummary) -> Option<String> {
         format!("Not weighted: {known} of {all} say what they stand for.")
     };
     if weights.none > 0 {
-        note.push_str(&format!(
+        // Writing to a string cannot fail.
+        let _ = write!(
+            note,
             " {} kept for other reasons, which stand for none, are left out of percentiles.",
             text::counted(weights.none, "request")
-        ));
+        );
     }
     Some(note)
 }
