@@ -53,7 +53,7 @@ impl Graveyard {
         }
     }
 
-    /// The findings, in the order of the tables, and the hops that they are about.
+    /// The findings, in the order of the tables, and of each the hop that it is about, and its stay.
     pub fn findings(self) -> Tables {
         let mut found = Vec::new();
         for mut queue in self.queues.into_values().filter(|queue| !queue.expired.is_empty()) {
@@ -62,9 +62,11 @@ impl Graveyard {
             queue.expired.sort_by_key(|(stay, hop)| (stay.begun, hop.trace_id, hop.hop_id));
             queue.find(&mut found);
         }
-        found.sort_by_key(|(begun, hop, _)| (hop.trace_id, hop.root_span_id, *begun, hop.hop_id));
+        found
+            .sort_by_key(|(stay, hop, _)| (hop.trace_id, hop.root_span_id, stay.begun, hop.hop_id));
         let mut tables = Tables { strings: self.strings, ..Tables::default() };
-        for (_, hop, finding) in found {
+        for (stay, hop, finding) in found {
+            tables.stays.push(Stay { hop: tables.hops.len(), ..stay });
             tables.hops.push(hop);
             tables.findings.push(finding);
         }
@@ -92,7 +94,7 @@ pub fn merge(mut kept: Kept<FindingRow>, found: Tables) -> Kept<FindingRow> {
 
 impl Queue {
     /// For each expired hop the one that waited for it longest, by (begun).
-    fn find(self, found: &mut Vec<(UnixNanos, HopRow, FindingRow)>) {
+    fn find(self, found: &mut Vec<(Stay, HopRow, FindingRow)>) {
         let Self { waiting, expired } = self;
         // Those that had come already, by when they began: expired ones come by their begin, so
         // what has run out of time, or has begun by then, is of no use to later ones either.
@@ -145,7 +147,7 @@ impl Queue {
                 evidence: work.evidence,
                 certainty,
             };
-            found.push((stay.begun, hop, finding));
+            found.push((stay, hop, finding));
         }
     }
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::names::names;
+use crate::stats::Weight;
 use crate::units::{Nanos, UnixNanos};
 
 /// A trace id, 128 bits; shorter ids are padded with zeros on the left.
@@ -365,6 +366,8 @@ pub struct Span {
     pub peer_service: Option<Sym>,
     /// How many span links it carries; counted, not followed.
     pub links: u32,
+    /// How many requests of the population it stands for; `None` where nothing says so.
+    pub weight: Option<Weight>,
     /// Yes-or-no facts.
     pub flags: Flags,
 }
@@ -394,7 +397,7 @@ impl Span {
                     (
                         (span.parent_span_id, span.kind, span.outcome, span.http_status),
                         (span.allowance, span.attempt_ordinal, span.queued_before),
-                        (span.waited_inside, span.links, span.flags),
+                        (span.waited_inside, span.links, span.flags, span.weight),
                     )
                 };
                 rest(self).cmp(&rest(other))

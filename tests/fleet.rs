@@ -198,6 +198,7 @@ impl Fleet {
             target: None,
             peer_service: None,
             links: 0,
+            weight: None,
             flags: Flags { repeat_safe: true, ..Flags::default() },
         });
         rows.last_mut().unwrap()

@@ -85,6 +85,7 @@ fn tables(numbered: &[(usize, Small)]) -> Tables {
             begun: at(small.begun()),
             deadline: at(small.due),
             deadline_earliest: (small.earlier >= 0).then(|| at(small.due - small.earlier)),
+            weight: None,
             expired,
         });
         tables.hops.push(hop);

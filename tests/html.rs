@@ -8,8 +8,8 @@ use dwindle::distributions::Summary;
 use dwindle::exemplars::Exemplars;
 use dwindle::report::{self, Format, Options, RunFacts};
 
-use crate::support::made_tables::{Shape, partition};
 use crate::support::command::{run, scratch};
+use crate::support::made_tables::{Shape, partition};
 
 const MOST_BYTES: usize = 2_000_000;
 
@@ -65,7 +65,8 @@ fn every_number_on_the_page_is_one_of_the_tables() {
 fn the_page_of_an_analyzed_folder_is_that_of_its_traces() {
     let folder = scratch("html_folder");
     run(&["analyze", "fixtures/shop", "--out", folder.to_str().unwrap()]).out;
-    let without_origin = |page: &str| page.split("How this was made</h2>").next().unwrap().to_owned();
+    let without_origin =
+        |page: &str| page.split("How this was made</h2>").next().unwrap().to_owned();
     let of_folder = page(&[folder.to_str().unwrap()]);
     assert_eq!(without_origin(&of_folder), without_origin(&page(&["fixtures/shop"])));
 }
@@ -97,7 +98,9 @@ fn no_input_makes_a_page_that_is_too_large() {
 #[test]
 fn nothing_is_loaded_and_nothing_runs_but_what_sorts() {
     let page = page(&["fixtures/shop"]);
-    for forbidden in ["http://", "https://", "@import", "url(//", "src=", "<link", "<iframe", "onclick"] {
+    for forbidden in
+        ["http://", "https://", "@import", "url(//", "src=", "<link", "<iframe", "onclick"]
+    {
         assert!(!page.contains(forbidden), "{forbidden}");
     }
     assert_eq!(page.matches("<script>").count(), 1);
@@ -109,8 +112,18 @@ fn chromium(arguments: &[&str]) -> Option<(String, String)> {
     let profile = scratch("chromium");
     let profile = format!("--user-data-dir={}", profile.display());
     let mut command = Command::new("chromium");
-    command.args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]);
-    command.args(["--disable-background-networking", "--disable-component-update", "--disable-sync"]);
+    command.args([
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+    ]);
+    command.args([
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+    ]);
     command.args(["--enable-logging=stderr", "--log-level=0", "--hide-scrollbars", &profile]);
     let Ok(output) = command.args(arguments).output() else {
         eprintln!("skipped: there is no chromium here");

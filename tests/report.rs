@@ -30,6 +30,7 @@ fn facts() -> RunFacts {
         wordless_clients: 12,
         clients: 3_750,
         span_links: 7,
+        chosen_by: Vec::new(),
         problems: vec![Problem {
             severity: Severity::Loss,
             code: "bad-span-id".to_owned(),

@@ -1,6 +1,6 @@
 //! Percentiles, their ranks and their intervals.
 
-use dwindle::stats::{Proportion, Quantile, RankInterval};
+use dwindle::stats::{Mass, Proportion, Quantile, RankInterval, Weight};
 
 /// (thousandths, quantile).
 const QUANTILES: [(usize, Quantile); 9] = [
@@ -151,4 +151,115 @@ fn intervals_of_shares_are_those_of_clopper_and_pearson() {
     assert_eq!(Proportion { part: 0, whole: 0 }.interval(), (0.0, 1.0));
     let (lo, hi) = Proportion { part: 1_000, whole: 10_000_000 }.interval();
     assert!(0.000_093 < lo && lo < 0.0001 && 0.0001 < hi && hi < 0.000_107, "[{lo}, {hi}]");
+}
+
+/// P(X ≤ k) of X successes in n trials of probability p, for neighbours of n and k one after another:
+/// nothing of this is the sum that intervals are taken from.
+struct Cumulated {
+    p: f64,
+    n: f64,
+    k: f64,
+    /// P(X = k).
+    term: f64,
+    /// P(X ≤ k).
+    sum: f64,
+}
+
+impl Cumulated {
+    /// Of one trial and k = 0.
+    fn new(p: f64) -> Self {
+        Self { p, n: 1.0, k: 0.0, term: 1.0 - p, sum: 1.0 - p }
+    }
+
+    /// One trial more, then P(X ≤ k) for that k, which is no smaller than the last.
+    fn next(&mut self, k: usize) -> f64 {
+        // At most k of n + 1: at most k of n, unless it was k and one more.
+        self.sum -= self.p * self.term;
+        self.n += 1.0;
+        self.term *= self.n / (self.n - self.k) * (1.0 - self.p);
+        while self.k < f64::from(u32::try_from(k).unwrap()) {
+            self.term *= (self.n - self.k) / (self.k + 1.0) * self.p / (1.0 - self.p);
+            self.k += 1.0;
+            self.sum += self.term;
+        }
+        self.sum
+    }
+}
+
+/// Enumerates the exact coverage of the interval of one of the lower quantiles, and of the upper
+/// one that mirrors it, of every sample from the least on.
+fn covers(thousandths: u16, lower: Quantile, upper: Quantile) {
+    let p = f64::from(thousandths) / 1_000.0;
+    let (mut below, mut up_to) = (Cumulated::new(p), Cumulated::new(p));
+    let least = lower.least_sample();
+    for n in 2..=10_000 {
+        let (lo, hi) = match lower.interval(n) {
+            RankInterval { lo: Some(lo), hi: Some(hi) } => (lo, hi),
+            interval => {
+                assert!(n < least, "{lower} of {n}: {interval:?}");
+                below.next(0);
+                up_to.next(interval.hi.map_or(0, |hi| hi - 1));
+                continue;
+            }
+        };
+        // The quantile lies between the ranks if at least lo, and less than hi, lie below it.
+        let coverage = up_to.next(hi - 1) - below.next(lo - 1);
+        if n >= least {
+            assert!(coverage >= 0.95 - 1e-9, "{lower} of {n}: {coverage}");
+        }
+        let mirrored = RankInterval { lo: Some(n + 1 - hi), hi: Some(n + 1 - lo) };
+        assert_eq!(upper.interval(n), mirrored, "{upper} of {n}");
+    }
+}
+
+#[test]
+fn the_intervals_of_the_outermost_percentiles_cover_95_samples_of_100() {
+    covers(1, Quantile::P0_1, Quantile::P99_9);
+    covers(10, Quantile::P1, Quantile::P99);
+}
+
+#[test]
+fn the_intervals_of_outer_percentiles_cover_95_samples_of_100() {
+    covers(50, Quantile::P5, Quantile::P95);
+    covers(100, Quantile::P10, Quantile::P90);
+}
+
+#[test]
+fn the_interval_of_the_median_covers_95_samples_of_100() {
+    covers(500, Quantile::P50, Quantile::P50);
+}
+
+#[test]
+fn a_sample_of_equal_weights_counts_as_large_as_it_is() {
+    for weight in [1.0, 2.0, 3.333_333, 10.0, 1e9] {
+        let mut mass = Mass::NOTHING;
+        (0..1_000).for_each(|_| mass.add(Weight::new(weight)));
+        assert_eq!(mass.sample_size(), 1_000, "{weight}");
+        assert_eq!(mass.effective_n().unwrap().round(), 1_000.0, "{weight}");
+    }
+}
+
+#[test]
+fn the_effective_sample_is_that_of_kish() {
+    let mut mass = Mass::NOTHING;
+    for weight in [1.0, 1.0, 1.0, 1.0, 4.0] {
+        mass.add(Weight::new(weight));
+    }
+    // 8² / (4·1² + 4²).
+    assert_eq!((mass.effective_n(), mass.sample_size()), (Some(3.2), 3));
+    assert_eq!(mass.population(), Some(8.0));
+    mass.add(None);
+    assert_eq!((mass.effective_n(), mass.sample_size()), (None, 6));
+}
+
+#[test]
+fn what_is_no_weight_is_none() {
+    for weight in [-1.0, 0.5, 1e10, f64::NAN, f64::INFINITY] {
+        assert_eq!(Weight::new(weight), None, "{weight}");
+    }
+    for probability in [0.0, -0.1, 1.1, f64::NAN] {
+        assert_eq!(Weight::of_probability(probability), None, "{probability}");
+    }
+    assert!(Weight::new(0.0).unwrap().is_zero());
+    assert_eq!(Weight::of_probability(0.1), Weight::new(10.0));
 }

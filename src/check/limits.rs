@@ -58,11 +58,11 @@ impl Values {
         match (self, promise) {
             (Self::Times(sample), Promise::Time { of, .. }) => match of {
                 TimeOf::Requests(value) => {
-                    requests(tables, is_its).for_each(|row| sample.push_some(value(row)));
+                    requests(tables, is_its).for_each(|row| sample.push_some(value(row), None));
                 }
                 TimeOf::Hops(HopMeasure { value, callee }) => {
                     let hops = hops(tables, Some(callee), is_its);
-                    hops.for_each(|row| sample.push_some(value(row)));
+                    hops.for_each(|row| sample.push_some(value(row), None));
                 }
             },
             (Self::Share(share), Promise::Ratio { ratio, callee, .. }) => {
@@ -83,7 +83,12 @@ impl Values {
                 let sorted = sample.sorted();
                 // What was seen was seen: the extremes are no estimates.
                 let seen = |value: Option<Nanos>| {
-                    value.map(|value| Estimate { value, lo: Some(value), hi: Some(value) })
+                    value.map(|value| Estimate {
+                        value,
+                        lo: Some(value),
+                        hi: Some(value),
+                        is_approximate: false,
+                    })
                 };
                 let estimate = match statistic {
                     Statistic::Min => seen(sorted.min()),

@@ -2,13 +2,15 @@
 
 use std::path::PathBuf;
 
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+
 use super::exit;
 use super::input::{Inputs, Rules, one_of};
 use super::manifest::Manifest;
 use super::memory::MemoryFlag;
 use super::output::{self, Fatal};
 use super::run;
-use crate::distributions::Overview;
+use crate::distributions::{Collection, Measured, Overview};
 use crate::exemplars::Exemplars;
 use crate::graveyard;
 use crate::reconstruct::Outlined;
@@ -16,7 +18,8 @@ use crate::tables::folder::FolderWriter;
 use crate::tables::format::Format;
 use crate::tables::{ExemplarRow, Kept};
 
-/// Write the tables: requests, hops, attempts, segments, findings, problems, exemplars.
+/// Write the tables: requests, hops, attempts, segments, findings, distributions, problems,
+/// exemplars.
 ///
 /// One file a table and manifest.json, written last: a folder without it is not whole. Rows come
 /// by trace; the same input gives the same bytes whatever the number of threads or the order of
@@ -45,6 +48,9 @@ pub(super) struct Args {
     format: Format,
 }
 
+/// What part of the memory the values of distributions may take.
+const VALUES_PART: u64 = 8;
+
 /// Runs it.
 pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     args.inputs.refuse_folder("analyze")?;
@@ -53,12 +59,17 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     let mut findings = Kept::default();
     let mut exemplars = Exemplars::default();
     let rules = args.rules.outlining(Outlined::Exemplars);
+    let memory = args.memory.memory();
+    let mut collection = Collection::new(memory.bytes / VALUES_PART, memory.folder.clone());
     let mut run = run::run(&args.inputs, &rules, &args.memory, |mut group| {
         // The folder is made once there is something to write: not for a file that is missing.
         if folder.is_none() {
             folder = Some(FolderWriter::create(&args.out, args.format)?);
         }
-        for tables in &mut group {
+        // On all cores, and before findings go that others join.
+        let measured: Vec<Measured> = group.par_iter().map(Measured::of).collect();
+        for (tables, measured) in group.iter_mut().zip(&measured) {
+            collection.add(measured, &tables.strings).map_err(|error| memory.failed(error))?;
             overview.add(tables);
             exemplars.add(tables);
             // Some are found only when all traces are known.
@@ -70,8 +81,19 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
         Some(folder) => folder,
         None => FolderWriter::create(&args.out, args.format)?,
     };
+    let late = Measured::of_late(&run.graveyard);
+    collection.add(&late, &run.graveyard.strings).map_err(|error| memory.failed(error))?;
     let findings = graveyard::merge(findings, std::mem::take(&mut run.graveyard));
     folder.append(&findings.rows, &findings.strings)?;
+    let mut distributions =
+        collection.finish(run.facts.are_chosen()).map_err(|error| memory.failed(error))?;
+    loop {
+        let kept = distributions.next_rows().map_err(|error| memory.failed(error))?;
+        if kept.rows.is_empty() {
+            break;
+        }
+        folder.append(&kept.rows, &kept.strings)?;
+    }
     folder.append(&run.ingested.problems, &run.ingested.problem_strings)?;
     for tables in exemplars.traces() {
         let rows: Vec<_> = tables.outline.iter().flat_map(ExemplarRow::of).collect();

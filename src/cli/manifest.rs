@@ -1,5 +1,7 @@
 //! `manifest.json` of an analyze folder: what is known of a run besides its tables.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::run::Run;
@@ -41,6 +43,18 @@ pub(super) struct Manifest {
     pub topology: Topology,
     /// How much of the evidence for deadlines was there.
     pub coverage: Coverage,
+    /// What the requests stand for.
+    pub sampling: Sampling,
+}
+
+/// What is known of how requests were kept.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Sampling {
+    requests_of_known_weight: u64,
+    requests_of_unknown_weight: u64,
+    requests_of_no_weight: u64,
+    /// Who chose traces once their outcome was known, and how often they say so.
+    chosen_by: BTreeMap<String, u64>,
 }
 
 /// One file.
@@ -129,6 +143,12 @@ impl Manifest {
                 wordless_clients: facts.wordless_clients,
                 span_links: facts.span_links,
             },
+            sampling: Sampling {
+                requests_of_known_weight: overview.weights.known,
+                requests_of_unknown_weight: overview.weights.unknown,
+                requests_of_no_weight: overview.weights.none,
+                chosen_by: facts.chosen_by.clone(),
+            },
         }
     }
 
@@ -150,6 +170,7 @@ impl Manifest {
             wordless_clients: self.coverage.wordless_clients,
             clients: self.coverage.clients,
             span_links: self.coverage.span_links,
+            chosen_by: self.sampling.chosen_by.into_keys().collect(),
             problems,
             origin: None,
         }

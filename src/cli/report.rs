@@ -57,6 +57,7 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
         }
         Part::Findings(tables) => summary.add_findings(tables),
     })?;
+    summary.settle_weights(!facts.chosen_by.is_empty());
     if options.has_pictures {
         facts.origin = Some(origin::of(&facts.files_read)?);
     }

@@ -48,7 +48,8 @@ pub(super) fn run(
     let settings = Settings { conventions: &conventions, limits: inputs.limits() };
     let scattered = scatter(&inputs.paths, settings, &memory.memory(), &progress)?;
     let (mut partitions, ingested) = scattered.replace(());
-    let mut facts = Facts::default();
+    let chosen_by = conventions.chosen_by(&ingested.seen);
+    let mut facts = Facts { chosen_by, ..Facts::default() };
     let mut pool = Pool::default();
     let look = |spans: &Spans| {
         (survey(spans), (rules.clock == Clocks::Pooled).then(|| call_bounds(spans)))

@@ -102,10 +102,7 @@ fn json(tables: &[Table]) -> String {
             "type": type_name(column).split(' ').next(),
             "unit": column.unit(),
             "null": column.null,
-            "bad_side": column.bad_side.map(|side| match side {
-                BadSide::High => "high",
-                BadSide::Low => "low",
-            }),
+            "bad_side": column.bad_side.map(BadSide::name),
             "doc": column.doc.trim(),
         })
     };

@@ -12,7 +12,7 @@ use super::raw::{RawSpan, Value};
 use super::reading::{Grammar, bare, mentions_timeout, whole_number};
 use super::rows::{
     ExceptionRow, FactRow, GrantRow, NameMeaning, NameRow, OrdinalGrammar, OrdinalRow, OutcomeRow,
-    QueueRow, Rows, WordRow,
+    QueueRow, Rows, SamplingRow, WordRow,
 };
 use super::seen::Tally;
 use crate::units::UnixNanos;
@@ -45,6 +45,8 @@ enum Use {
     Outcome(Place),
     /// An event up to which the span only waited.
     WaitUntil,
+    /// How many requests the span stands for.
+    Sampling(Place),
 }
 
 /// All uses of a key or an event.
@@ -61,6 +63,11 @@ pub(super) struct Meaning {
     uses: Vec<Use>,
 }
 
+/// Whether the row `id` is among the rows `rule`.
+pub(super) fn names_row(rule: &str, id: &str) -> bool {
+    rule.split(RULE_SEPARATOR).any(|known| known == id)
+}
+
 impl Meaning {
     /// No use yet; the next after `count` others.
     fn new(counted_as: String, count: &mut usize) -> Self {
@@ -71,7 +78,7 @@ impl Meaning {
 
     /// Adds a use, if any, by the row `rule`.
     fn add(&mut self, rule: &str, found_use: Option<Use>) {
-        if !self.rule.split(RULE_SEPARATOR).any(|known| known == rule) {
+        if !names_row(&self.rule, rule) {
             if !self.rule.is_empty() {
                 self.rule.push_str(RULE_SEPARATOR);
             }
@@ -113,6 +120,7 @@ pub(super) struct Index {
     pub(super) ordinals: Vec<OrdinalRow>,
     pub(super) queues: Vec<QueueRow>,
     pub(super) outcomes: Vec<OutcomeRow>,
+    pub(super) samplings: Vec<SamplingRow>,
     pub(super) exceptions: Vec<ExceptionRow>,
     pub(super) words: Vec<WordRow>,
 }
@@ -144,6 +152,7 @@ pub(super) struct Found<'a> {
     pub(super) ordinals: Vec<Hit<'a>>,
     pub(super) queues: Vec<Hit<'a>>,
     pub(super) outcomes: Vec<Hit<'a>>,
+    pub(super) samplings: Vec<Hit<'a>>,
     /// The latest event up to which the span only waited.
     pub(super) waited_until: Option<UnixNanos>,
     /// There is any `rpc.*` attribute.
@@ -172,6 +181,7 @@ impl<'a> Found<'a> {
             (Use::Ordinal(place), _) => self.ordinals.push(hit(place)),
             (Use::Queue(place), _) => self.queues.push(hit(place)),
             (Use::Outcome(place), _) => self.outcomes.push(hit(place)),
+            (Use::Sampling(place), _) => self.samplings.push(hit(place)),
             (Use::WaitUntil, HitValue::Event(time)) => {
                 self.waited_until = self.waited_until.max(time);
             }
@@ -185,6 +195,7 @@ impl<'a> Found<'a> {
         self.grants.sort_by_key(|hit| hit.place);
         self.ordinals.sort_by_key(|hit| hit.place);
         self.outcomes.sort_by_key(|hit| hit.place);
+        self.samplings.sort_by_key(|hit| hit.place);
         self.queues.sort_by_key(|hit| match hit.value {
             HitValue::Event(time) => (hit.place, time),
             HitValue::Attribute(_) => (hit.place, None),
@@ -242,6 +253,10 @@ impl Index {
                 index.event(event).add(&row.id, Some(Use::WaitUntil));
             }
         }
+        index.add_samplings(&rows.sampling);
+        for row in &rows.chosen {
+            spellings(&row.keys).for_each(|key| index.key(key).add(&row.id, None));
+        }
         for row in &rows.noted {
             spellings(&row.keys).for_each(|key| index.key(key).add(&row.id, None));
             for pattern in &row.events {
@@ -253,6 +268,7 @@ impl Index {
         index.ordinals = rows.ordinal;
         index.queues = rows.queue;
         index.outcomes = rows.outcome;
+        index.samplings = rows.sampling;
         index.exceptions = rows.exception;
         index.words = rows.word;
         index
@@ -291,6 +307,19 @@ impl Index {
                 };
                 meaning.is_url |= row.read == Grammar::UrlTimeout;
                 meaning.add(&row.id, Some(Use::Grant(places.next(at))));
+            }
+        }
+    }
+
+    /// What stands beside the key of a row is read with it.
+    fn add_samplings(&mut self, rows: &[SamplingRow]) {
+        let mut places = Places::default();
+        for (at, row) in rows.iter().enumerate() {
+            for key in spellings(&row.keys) {
+                self.key(key).add(&row.id, Some(Use::Sampling(places.next(at))));
+            }
+            for key in row.beside() {
+                self.key(&key.to_ascii_lowercase());
             }
         }
     }
@@ -368,6 +397,21 @@ impl Index {
             Some(_) => Wanted::Yes,
             None if key.starts_with(RPC.as_bytes()) => Wanted::Yes,
             None => Wanted::No,
+        }
+    }
+
+    /// Whether an attribute is among those that are counted, and means nothing besides.
+    pub(super) fn is_known(&self, key: &[u8]) -> bool {
+        self.keys
+            .get(key)
+            .is_some_and(|meaning| meaning.uses.is_empty() && !meaning.rule.is_empty())
+    }
+
+    /// Counts an attribute of something else than a span.
+    pub(super) fn count(&self, key: &str, value: &Value<'_>, tally: &mut Tally) {
+        let known = self.keys.get(key.as_bytes()).filter(|meaning| meaning.uses.is_empty());
+        if let Some(meaning) = known.filter(|known| known.counts(HitValue::Attribute(value))) {
+            tally.met(meaning.number, &meaning.counted_as, &meaning.rule);
         }
     }
 
@@ -482,7 +526,7 @@ fn bare_by(
             OrdinalGrammar::Count => whole_number(value).map(Value::Int),
             OrdinalGrammar::SdkRequest => bare(Grammar::SdkRequest, value),
         },
-        Use::Fact(..) | Use::Outcome(_) | Use::WaitUntil => None,
+        Use::Fact(..) | Use::Outcome(_) | Use::Sampling(_) | Use::WaitUntil => None,
     })
 }
 

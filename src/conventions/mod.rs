@@ -16,7 +16,10 @@ pub mod raw;
 mod reading;
 mod resolve;
 mod rows;
+mod sampling;
 mod seen;
+
+use std::collections::BTreeMap;
 
 use crate::span::{Interner, Sym};
 
@@ -24,6 +27,7 @@ pub use crate::config_error::ConfigError as ConventionsError;
 pub use default_timeouts::{DefaultTimeout, default_timeout};
 pub use neutral::{Named, Rename};
 pub use resolve::tells_of_moved_times;
+pub(crate) use sampling::member_of as member_of_trace_state;
 pub use seen::{KeyCount, Seen, Tally};
 
 use index::Index;
@@ -50,6 +54,8 @@ pub enum Carrier {
     Span,
     /// Something that happened within a span.
     Event,
+    /// What several spans were made with.
+    Scope,
 }
 
 /// Whether anything depends on an attribute.
@@ -109,18 +115,37 @@ impl Conventions {
         Self { heuristics: on, ..self }
     }
 
+    /// Who chose traces once their outcome was known, by what was met of theirs, and how often it was.
+    pub fn chosen_by(&self, seen: &Seen) -> BTreeMap<String, u64> {
+        let mut chosen = BTreeMap::new();
+        for row in &self.rows.chosen {
+            let met = |count: &&KeyCount| index::names_row(&count.rule, &row.id);
+            let count = seen.keys.values().filter(met).map(|met| met.count).sum::<u64>();
+            if count > 0 {
+                *chosen.entry(row.by.clone()).or_default() += count;
+            }
+        }
+        chosen
+    }
+
     /// Whether anything depends on the attribute `key` of `carrier`.
     #[inline]
     pub fn wanted(&self, carrier: Carrier, key: &[u8]) -> Wanted<'_> {
         let is_wanted = match carrier {
             Carrier::Span => return self.index.wanted(key),
             Carrier::Event => self.index.reads_in_event(key),
+            Carrier::Scope => self.index.is_known(key),
             Carrier::Resource => {
                 let is_clock = |clock: &str| clock.as_bytes() == key;
                 key == SERVICE_KEY.as_bytes() || CLOCK_KEYS.into_iter().any(is_clock)
             }
         };
         if is_wanted { Wanted::Yes } else { Wanted::No }
+    }
+
+    /// Counts what is known of the attributes of a scope: it tells nothing of any one span.
+    pub fn scope(&self, attributes: &[Attribute<'_>], tally: &mut Tally) {
+        attributes.iter().for_each(|(key, value)| self.index.count(key, value, tally));
     }
 
     /// What the attributes of a resource say of its spans.

@@ -12,7 +12,7 @@ use super::outcome::grpc_code;
 use super::raw::{Attribute, RawEvent, RawSpan, Value};
 use super::reading::{text_of, whole_number};
 use super::resolve::TIMES_MOVED;
-use super::{CLOCK_KEYS, Conventions, Tally};
+use super::{CLOCK_KEYS, Conventions, Tally, sampling};
 use crate::span::{Interner, Kind, Outcome, Span, Sym};
 
 /// What a name is the name of. Names of one sort that differ are renamed differently.
@@ -79,6 +79,7 @@ impl Conventions {
             name: self.neutral_name(&raw.name, rename).into(),
             kind: span.kind,
             status_message: "".into(),
+            trace_state: span.weight.map(sampling::member_of_weight).unwrap_or_default().into(),
             attributes: kept.attributes,
             events: self.neutral_events(raw),
             may_share_id: false,

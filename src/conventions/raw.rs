@@ -142,6 +142,8 @@ pub struct RawSpan<'a> {
     pub status: Status,
     /// Status message.
     pub status_message: Cow<'a, str>,
+    /// What OpenTelemetry has put into the trace state; empty where that is nothing.
+    pub trace_state: Cow<'a, str>,
     /// Attributes in their order; a key may come twice.
     pub attributes: Vec<Attribute<'a>>,
     /// Events in their order.
@@ -169,6 +171,7 @@ impl<'a> RawSpan<'a> {
         RawSpan {
             name: self.name.clone().into_owned().into(),
             status_message: self.status_message.clone().into_owned().into(),
+            trace_state: self.trace_state.clone().into_owned().into(),
             attributes: owned(&self.attributes),
             events: self.events.iter().map(own_event).collect(),
             ..*self

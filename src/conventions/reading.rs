@@ -430,6 +430,15 @@ pub(super) fn whole_number(value: &Value<'_>) -> Option<i64> {
     smallest
 }
 
+/// A number, as number or text.
+pub(super) fn real_number(value: &Value<'_>) -> Option<f64> {
+    let number = match value {
+        Value::Double(number) => *number,
+        value => text_of(value)?.trim().parse().ok()?,
+    };
+    number.is_finite().then_some(number)
+}
+
 /// The number, if it has no fraction: then rounding it down and up gives the same.
 fn whole_double(number: f64) -> Option<i64> {
     let (down, up) = (double_times(number, 1)?, -double_times(-number, 1)?);

@@ -7,8 +7,9 @@ use super::reading::{
     Reading, Unparsed, is_true, length, read, sdk_attempt, text_of, whole_number,
 };
 use super::rows::{Anchor, GrantRow, NameMeaning, OrdinalGrammar, OrdinalRow, QueueRow, TimeKind};
-use super::{Conventions, Resource, Tally, identity, outcome};
+use super::{Conventions, Resource, Tally, identity, outcome, sampling};
 use crate::span::{Flags, Grant, GrantKind, Interner, Kind, Outcome, Span};
+use crate::stats::Weight;
 use crate::units::{Nanos, UnixNanos};
 
 /// A queue longer than this is a wrong clock.
@@ -74,6 +75,7 @@ impl Conventions {
             target,
             peer_service: peer_service.map(|peer| strings.intern(&peer)),
             links: raw.links,
+            weight: self.weight(raw, &found, tally),
             flags: flags(raw, kind, outcome, name.map(|(means, _)| means), is_try, &found),
         }
     }
@@ -102,6 +104,17 @@ impl Conventions {
             Some((hit.key, counting_unparsed(ordinal_of(row, value), hit, tally)?))
         });
         declared.or(number_in_name.map(|number| (NAME_KEY, number)))
+    }
+
+    /// How many requests the span stands for: its trace state tells before any attribute.
+    fn weight(&self, raw: &RawSpan<'_>, found: &Found<'_>, tally: &mut Tally) -> Option<Weight> {
+        sampling::of_member(&raw.trace_state).or_else(|| {
+            found.samplings.iter().find_map(|hit| {
+                let row = self.index.samplings.get(hit.place.row)?;
+                let HitValue::Attribute(value) = hit.value else { return None };
+                counting_unparsed(sampling::of_attribute(row, value, raw), hit, tally)
+            })
+        })
     }
 
     /// How long the span's request stood in a queue before the span started, after the key or event

@@ -103,6 +103,51 @@ pub(super) struct OrdinalRow {
     pub(super) attempt: bool,
 }
 
+/// How a sampler says how many requests a span stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum SamplingGrammar {
+    /// The `ot` member of a trace state.
+    TraceState,
+    /// So many.
+    OneIn,
+    /// The probability with which it was kept.
+    Probability,
+    /// The type of a sampler of Jaeger's, whose parameter stands beside it.
+    Jaeger,
+}
+
+/// How many requests a span stands for (S rows).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SamplingRow {
+    pub(super) id: String,
+    pub(super) keys: Vec<Spellings>,
+    pub(super) read: SamplingGrammar,
+    #[serde(default)]
+    pub(super) times: Vec<String>,
+}
+
+/// The parameter of a sampler of Jaeger's, which stands beside its type.
+pub(super) const JAEGER_PARAM: &str = "sampler.param";
+
+impl SamplingRow {
+    /// The keys that are read with those of the row.
+    pub(super) fn beside(&self) -> impl Iterator<Item = &str> {
+        let param = (self.read == SamplingGrammar::Jaeger).then_some(JAEGER_PARAM);
+        self.times.iter().map(String::as_str).chain(param)
+    }
+}
+
+/// What is only there where traces were chosen once their outcome was known (T rows).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ChosenRow {
+    pub(super) id: String,
+    pub(super) keys: Vec<Spellings>,
+    pub(super) by: String,
+}
+
 /// What a span's name says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -243,6 +288,8 @@ pub(super) struct Rows {
     pub(super) word: Vec<WordRow>,
     pub(super) fact: Vec<FactRow>,
     pub(super) noted: Vec<NotedRow>,
+    pub(super) sampling: Vec<SamplingRow>,
+    pub(super) chosen: Vec<ChosenRow>,
 }
 
 impl Rows {
@@ -265,6 +312,8 @@ impl Rows {
             word: overlay(&self.word, &over.word, |a, b| a.id == b.id),
             fact: overlay(&self.fact, &over.fact, |a, b| a.fact == b.fact),
             noted: overlay(&self.noted, &over.noted, |a, b| a.id == b.id),
+            sampling: overlay(&self.sampling, &over.sampling, |a, b| a.id == b.id),
+            chosen: overlay(&self.chosen, &over.chosen, |a, b| a.id == b.id),
         }
     }
 }

@@ -7,9 +7,10 @@ use super::merge::merged;
 use super::sample::Sample;
 use super::waste::WastedWork;
 use crate::names::names;
+use crate::stats::Weight;
 use crate::tables::{
-    AttemptKind, BlindSpot, Category, DeadlineSource, FindingCode, Funding, TerminalOutcome,
-    Verdict,
+    AttemptKind, BlindSpot, Category, DeadlineSource, FindingCode, Funding, RequestRow,
+    TerminalOutcome, Verdict,
 };
 
 /// A name of the input, shared by all that carry it.
@@ -65,11 +66,71 @@ pub struct Place {
     pub call: Call,
 }
 
+/// Of fewer requests nobody tells a rule.
+const FEW: u64 = 5;
+
+merged! {
+    /// Of how many requests it is known what they weigh, and of which.
+    pub struct Weighing {
+        /// Those that stand for some of the population, as many as is known.
+        pub known: u64,
+        /// Those of which it is not known.
+        pub unknown: u64,
+        /// Those that were kept for other reasons, and stand for none.
+        pub none: u64,
+        /// Those that did not complete.
+        pub failed: u64,
+        /// Of these, those that stand for some of the population, as far as is known.
+        pub failed_known: u64,
+        /// What all that is known comes to, in millionths of requests.
+        pub population: i128,
+    }
+}
+
+impl Weighing {
+    /// Counts one.
+    pub fn add(&mut self, request: &RequestRow) {
+        let is_failed = request.terminal_outcome != TerminalOutcome::Completed;
+        self.failed += u64::from(is_failed);
+        match request.weight.and_then(Weight::new) {
+            None => self.unknown += 1,
+            Some(weight) if weight.is_zero() => self.none += 1,
+            Some(weight) => {
+                self.known += 1;
+                self.failed_known += u64::from(is_failed);
+                self.population += i128::from(weight.millionths());
+            }
+        }
+    }
+
+    /// All requests.
+    pub fn requests(&self) -> u64 {
+        self.known + self.unknown + self.none
+    }
+
+    /// Whether percentiles are weighted: the weight of each is known.
+    pub fn is_whole(&self) -> bool {
+        self.known > 0 && self.unknown == 0
+    }
+
+    /// Whether requests were kept by how they ended: of those that failed none says what it stands for,
+    /// while of those that completed most do.
+    pub fn is_by_outcome(&self) -> bool {
+        let completed = self.requests() - self.failed;
+        FEW <= self.failed
+            && self.failed_known == 0
+            && FEW <= completed
+            && completed < 2 * self.known
+    }
+}
+
 merged! {
     /// One request class.
     pub struct ClassSummary {
         /// Its requests.
         pub requests: u64,
+        /// What they weigh, those that stand for none included.
+        pub weights: Weighing,
         /// Where their deadlines come from.
         pub deadline_sources: BTreeMap<DeadlineSource, u64>,
         /// How they ended.
@@ -161,6 +222,31 @@ impl ClassSummary {
     /// How many requests have a deadline.
     pub fn with_deadline(&self) -> u64 {
         self.requests - self.deadline_sources.get(&DeadlineSource::None).copied().unwrap_or(0)
+    }
+
+    /// All samples.
+    fn samples(&mut self) -> impl Iterator<Item = &mut Sample> {
+        let hops = self.hops.values_mut().flat_map(|hop| {
+            [
+                &mut hop.elapsed_at_entry,
+                &mut hop.remaining_at_entry,
+                &mut hop.remaining_at_start,
+                &mut hop.queue,
+            ]
+        });
+        let attempts = self.attempts.values_mut().flat_map(|attempt| {
+            [&mut attempt.remaining_at_start, &mut attempt.backoff, &mut attempt.duration]
+        });
+        let findings = self.findings.values_mut().map(|finding| &mut finding.excess);
+        let own = self.measures.values_mut().chain(self.spent.values_mut());
+        own.chain(hops).chain(attempts).chain(findings)
+    }
+
+    /// Forgets what requests weigh, where not all say so, or what they say is of no use.
+    pub(super) fn settle_weights(&mut self, are_of_use: bool) {
+        if !are_of_use || !self.weights.is_whole() {
+            self.samples().for_each(Sample::forget_weights);
+        }
     }
 
     /// The values of a measure; none of them where nothing was known.

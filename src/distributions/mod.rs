@@ -1,21 +1,30 @@
 //! What reports tell of many requests: exact, mergeable, the same for any order of partitions.
 
 mod class;
+mod collection;
+mod figures;
 mod histogram;
+mod measured;
 mod merge;
 mod names;
 mod overview;
+mod runs;
 mod sample;
+mod subject;
+mod varint;
 mod waste;
+mod weights;
 
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
 pub use class::{
-    AttemptSummary, Call, ClassSummary, FindingSummary, HopSummary, Measure, Name, Place,
+    AttemptSummary, Call, ClassSummary, FindingSummary, HopSummary, Measure, Name, Place, Weighing,
 };
+pub use collection::{Collection, Distributions};
 pub use histogram::{Atom, Histogram};
+pub use measured::Measured;
 pub use merge::Merge;
 pub(crate) use names::Names;
 pub use overview::{Coverage, Overview};
@@ -23,9 +32,11 @@ pub use sample::{Estimate, Sample, Sorted};
 pub use waste::WastedWork;
 
 use crate::span::{Outcome, SpanId, TraceId};
+use crate::stats::Weight;
 use crate::tables::{AttemptRow, FindingRow, HopRow, RequestRow, SegmentRow, Tables};
 use crate::units::{Nanos, UnixNanos};
 pub(crate) use merge::merged;
+use weights::Weights;
 
 merged! {
     /// What all partitions know together.
@@ -58,16 +69,23 @@ impl Merge for Extents {
 }
 
 impl Summary {
+    /// Now that all is known: percentiles are weighted where the weight of each request of a class is
+    /// known, unless somebody chose traces by how they ended, which those weights do not tell.
+    pub fn settle_weights(&mut self, are_chosen: bool) {
+        self.classes.values_mut().for_each(|class| class.settle_weights(!are_chosen));
+    }
+
     /// Takes in a partition of whole traces.
     pub fn add(&mut self, tables: &Tables) {
         self.overview.add(tables);
         let mut names = Names::of(&tables.strings);
+        let weights = Weights::of(tables);
         for row in &tables.requests {
             self.add_request(row, &mut names);
         }
-        self.add_segments(&tables.segments, &mut names);
+        self.add_segments(&tables.segments, &weights, &mut names);
         for row in &tables.hops {
-            self.add_hop(row, &mut names);
+            self.add_hop(row, weights.of_request(row.trace_id, row.root_span_id), &mut names);
         }
         let of_request =
             |a: &HopRow, b: &HopRow| (a.trace_id, a.root_span_id) == (b.trace_id, b.root_span_id);
@@ -77,7 +95,7 @@ impl Summary {
             waste::add(hops, &mut names, &mut class.wasted);
         }
         for row in &tables.attempts {
-            self.add_attempt(row, &mut names);
+            self.add_attempt(row, weights.of_request(row.trace_id, row.root_span_id), &mut names);
         }
         self.add_findings(tables);
     }
@@ -101,13 +119,15 @@ impl Summary {
         for spot in row.blind_spots.iter() {
             *class.blind_spots.entry(spot).or_default() += 1;
         }
+        let weight = row.weight.and_then(Weight::new);
+        class.weights.add(row);
         for (measure, value) in request_measures(row) {
-            class.measures.entry(measure).or_default().push_some(value);
+            class.measures.entry(measure).or_default().push_some(value, weight);
         }
     }
 
     /// Operations of one service and category are told as one, request by request.
-    fn add_segments(&mut self, rows: &[SegmentRow], names: &mut Names<'_>) {
+    fn add_segments(&mut self, rows: &[SegmentRow], weights: &Weights, names: &mut Names<'_>) {
         let of_request = |a: &SegmentRow, b: &SegmentRow| {
             (a.trace_id, a.root_span_id) == (b.trace_id, b.root_span_id)
         };
@@ -118,26 +138,29 @@ impl Summary {
                     row.duration_ns;
             }
             let Some(first) = rows.first() else { continue };
+            let weight = weights.of_request(first.trace_id, first.root_span_id);
             let class = self.class(names.get(first.request_class));
             for (key, duration) in spent {
-                class.spent.entry(key).or_default().push(duration);
+                class.spent.entry(key).or_default().push_weighted(duration, weight);
             }
         }
     }
 
-    fn add_hop(&mut self, row: &HopRow, names: &mut Names<'_>) {
+    fn add_hop(&mut self, row: &HopRow, weight: Option<Weight>, names: &mut Names<'_>) {
         let place = names.place(row);
         let hop = self.class(names.get(row.request_class)).hops.entry(place).or_default();
         hop.hops += 1;
         hop.granted += u64::from(row.granted_ns.is_some());
         *hop.verdicts.entry(row.verdict).or_default() += 1;
-        hop.elapsed_at_entry.push_some(row.elapsed_at_send_ns.or(row.elapsed_at_receive_ns));
-        hop.remaining_at_entry.push_some(row.remaining_at_send_ns.or(row.remaining_at_receive_ns));
-        hop.remaining_at_start.push_some(row.remaining_at_start_ns);
-        hop.queue.push(row.queue_ns);
+        let elapsed = row.elapsed_at_send_ns.or(row.elapsed_at_receive_ns);
+        let remaining = row.remaining_at_send_ns.or(row.remaining_at_receive_ns);
+        hop.elapsed_at_entry.push_some(elapsed, weight);
+        hop.remaining_at_entry.push_some(remaining, weight);
+        hop.remaining_at_start.push_some(row.remaining_at_start_ns, weight);
+        hop.queue.push_weighted(row.queue_ns, weight);
     }
 
-    fn add_attempt(&mut self, row: &AttemptRow, names: &mut Names<'_>) {
+    fn add_attempt(&mut self, row: &AttemptRow, weight: Option<Weight>, names: &mut Names<'_>) {
         let call = names.call(row.caller_service, row.callee_service, row.operation);
         let class = self.class(names.get(row.request_class));
         let attempt = class.attempts.entry((call, row.ordinal)).or_default();
@@ -145,41 +168,46 @@ impl Summary {
         attempt.failed += u64::from(row.outcome != Outcome::Ok);
         *attempt.kinds.entry(row.kind).or_default() += 1;
         *attempt.funding.entry(row.funding).or_default() += 1;
-        attempt.remaining_at_start.push_some(row.remaining_at_start_ns);
-        attempt.allowance.push_some(row.allowance_ns);
-        attempt.backoff.push_some(row.backoff_ns);
-        attempt.duration.push(row.duration_ns);
+        attempt.remaining_at_start.push_some(row.remaining_at_start_ns, weight);
+        attempt.allowance.push_some(row.allowance_ns, weight);
+        attempt.backoff.push_some(row.backoff_ns, weight);
+        attempt.duration.push_weighted(row.duration_ns, weight);
     }
 
     /// Adds the findings of some tables, and nothing else: each at the hop that it is about.
     pub fn add_findings(&mut self, tables: &Tables) {
         let mut names = Names::of(&tables.strings);
-        let span = |row: &FindingRow| ((row.trace_id, row.span_id), None);
-        let mut places: FxHashMap<(TraceId, SpanId), Option<&HopRow>> =
-            tables.findings.iter().map(span).collect();
-        for hop in &tables.hops {
-            // Whichever half a finding names, it is the same hop; its own id comes first.
-            for id in
-                [Some(hop.hop_id), hop.client_span_id, hop.server_span_id].into_iter().flatten()
-            {
-                if let Some(place) = places.get_mut(&(hop.trace_id, id)) {
-                    place.get_or_insert(hop);
-                }
-            }
-        }
-        for row in &tables.findings {
-            let hop = places.get(&(row.trace_id, row.span_id)).copied().flatten();
+        let weights = Weights::of(tables);
+        let hops = hops_of_findings(&tables.findings, &tables.hops);
+        for (row, hop) in tables.findings.iter().zip(hops) {
             let place = hop.map(|hop| names.place(hop));
             let class = self.class(names.get(row.request_class));
             let finding = class.findings.entry((row.code, place)).or_default();
             finding.findings += 1;
-            finding.excess.push(row.excess_ns);
+            let weight = weights.of_request(row.trace_id, row.root_span_id);
+            finding.excess.push_weighted(row.excess_ns, weight);
             if let Some(wasted) = row.wasted_ns {
                 finding.wasted_ns += i128::from(wasted.as_nanos());
                 finding.wasted_known += 1;
             }
         }
     }
+}
+
+/// The hop that each finding is about; none where it is about a request, or a span that is no hop.
+fn hops_of_findings<'t>(findings: &[FindingRow], hops: &'t [HopRow]) -> Vec<Option<&'t HopRow>> {
+    let span = |row: &FindingRow| (row.trace_id, row.span_id);
+    let mut places: FxHashMap<(TraceId, SpanId), Option<&HopRow>> =
+        findings.iter().map(|row| (span(row), None)).collect();
+    for hop in hops {
+        // Whichever half a finding names, it is the same hop; its own id comes first.
+        for id in [Some(hop.hop_id), hop.client_span_id, hop.server_span_id].into_iter().flatten() {
+            if let Some(place) = places.get_mut(&(hop.trace_id, id)) {
+                place.get_or_insert(hop);
+            }
+        }
+    }
+    findings.iter().map(|row| places.get(&span(row)).copied().flatten()).collect()
 }
 
 /// When the last span of a request ended, as far as its row tells: its root's end, or what lies

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Names;
-use super::class::Name;
+use super::class::{Name, Weighing};
 use super::merge::merged;
 use crate::span::Sym;
 use crate::tables::{AttemptRow, HopRow, Tables, Verdict};
@@ -17,6 +17,8 @@ merged! {
     pub struct Overview {
         /// Requests.
         pub requests: u64,
+        /// Of how many it is known what they stand for.
+        pub weights: Weighing,
         /// Every service that was seen or named.
         pub services: BTreeSet<Name>,
         /// How often each service called another.
@@ -48,6 +50,7 @@ impl Overview {
     /// Takes in a partition of whole traces.
     pub fn add(&mut self, tables: &Tables) {
         self.requests += tables.requests.len() as u64;
+        tables.requests.iter().for_each(|row| self.weights.add(row));
         let mut services: FxHashSet<Sym> =
             tables.requests.iter().map(|row| row.root_service).collect();
         let mut pairs: FxHashMap<(Option<Sym>, Option<Sym>), u64> = FxHashMap::default();

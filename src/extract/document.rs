@@ -35,6 +35,9 @@ fn span(raw: &RawSpan<'_>) -> Result<Json, ExtractError> {
     if let Some(parent) = raw.parent_span_id {
         set("parentSpanId", parent.to_string().into());
     }
+    if !raw.trace_state.is_empty() {
+        set("traceState", format!("ot={}", raw.trace_state).into());
+    }
     set("name", raw.name.as_ref().into());
     set("kind", kind_number(raw.kind).into());
     set("startTimeUnixNano", raw.start.as_nanos().to_string().into());

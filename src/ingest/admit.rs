@@ -10,7 +10,7 @@ use super::scalar::{self, Id};
 use super::shared_ids;
 use super::stream::newlines;
 use crate::conventions::raw::{Attribute, RawSpan, Status};
-use crate::conventions::{Carrier, Conventions, Resource, Wanted};
+use crate::conventions::{Carrier, Conventions, Resource, Wanted, member_of_trace_state};
 use crate::span::{Interner, Kind, Span, SpanId, TraceId};
 use crate::units::UnixNanos;
 
@@ -40,7 +40,7 @@ pub(crate) struct Draft<'a> {
     zero_is_instant: bool,
 }
 
-impl Draft<'_> {
+impl<'a> Draft<'a> {
     /// Nothing found yet.
     pub(crate) fn new() -> Self {
         let raw = RawSpan {
@@ -53,6 +53,7 @@ impl Draft<'_> {
             end: UnixNanos::from_nanos(0),
             status: Status::Unset,
             status_message: Cow::Borrowed(""),
+            trace_state: Cow::Borrowed(""),
             attributes: Vec::new(),
             events: Vec::new(),
             links: 0,
@@ -75,13 +76,16 @@ impl Draft<'_> {
             end,
             status,
             status_message,
+            trace_state,
             attributes,
             events,
             links,
             may_share_id,
         } = raw;
         (*trace_id, *span_id, *parent_span_id) = (TraceId(0), SpanId(0), None);
-        (*name, *status_message) = (Cow::Borrowed(""), Cow::Borrowed(""));
+        for text in [name, status_message, trace_state] {
+            *text = Cow::Borrowed("");
+        }
         (*start, *end) = (UnixNanos::from_nanos(0), UnixNanos::from_nanos(0));
         (*kind, *status) = (Kind::Internal, Status::Unset);
         attributes.clear();
@@ -119,6 +123,20 @@ impl Draft<'_> {
         if let Some(id) = self.take_id(id, Code::SpanIdInvalid) {
             self.raw.span_id = id;
         }
+    }
+
+    /// Its trace state, of which others have a part too.
+    #[inline]
+    pub(crate) fn set_trace_state(&mut self, state: Cow<'a, str>) {
+        if state.is_empty() {
+            return;
+        }
+        self.raw.trace_state = match state {
+            Cow::Borrowed(state) => member_of_trace_state(state).unwrap_or_default().into(),
+            Cow::Owned(state) => {
+                member_of_trace_state(&state).unwrap_or_default().to_owned().into()
+            }
+        };
     }
 
     /// Its parent's id as read; `None` where that is no id, zero where there is no parent.
@@ -273,6 +291,11 @@ impl<'w> Desk<'w> {
             collected.add_resource(&mut resource, attributes);
         }
         resource
+    }
+
+    /// What a scope says: who chose the traces, if anybody did.
+    pub(crate) fn scope(&mut self, attributes: &[Attribute<'_>]) {
+        self.conventions.scope(attributes, &mut self.harvest.found.tally);
     }
 
     /// Whether the attribute `key` of `carrier` is wanted; one that nothing depends on is not kept.

@@ -24,6 +24,8 @@ names! {
         SpanId = "SpanId",
         /// Its parent; empty where there is none.
         ParentSpanId = "ParentSpanId",
+        /// What samplers and others passed on.
+        TraceState = "TraceState",
         /// The name.
         SpanName = "SpanName",
         /// `Server`, or `SPAN_KIND_SERVER` from exporters before 2024.
@@ -189,6 +191,7 @@ impl<'a> Row<'a> {
             Column::ParentSpanId => {
                 draft.set_parent_id(cell.into_text().and_then(|text| scalar::span_id(&text)));
             }
+            Column::TraceState => draft.set_trace_state(cell.into_text()?),
             Column::SpanName => draft.raw.name = cell.into_text()?,
             Column::SpanKind => draft.raw.kind = kind_of(&cell.into_text()?)?,
             Column::ServiceName => *service = cell.into_text()?,

@@ -40,7 +40,9 @@ impl Memory {
         self.bytes / 8
     }
 
-    fn failed(&self, error: io::Error) -> IngestError {
+    /// What is told where the folder for temporary files does not take, or give back, what memory does
+    /// not hold.
+    pub fn failed(&self, error: io::Error) -> IngestError {
         IngestError::Spill { folder: self.folder.clone(), error }
     }
 }

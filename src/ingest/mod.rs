@@ -133,9 +133,9 @@ pub enum IngestError {
         /// What it is, and what to do.
         why: Refusal,
     },
-    /// Spans that memory does not hold cannot be kept on disk either.
+    /// What memory does not hold cannot be kept on disk either.
     #[error(
-        "{}: cannot hold the spans that are beyond --memory: {error}; free some space there, name \
+        "{}: cannot hold what is beyond --memory: {error}; free some space there, name \
          another folder by TMPDIR, or raise --memory",
         folder.display()
     )]

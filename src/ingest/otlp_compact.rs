@@ -91,7 +91,9 @@ pub(crate) fn span_head<'a>(json: &mut Json<'a>, draft: &mut Draft<'a>) -> Optio
     }) {
         draft.set_span_id(Some(id));
     }
-    pass_text(json, b",\"traceState\":\"");
+    if let Some(state) = pass_text(json, b",\"traceState\":\"") {
+        draft.set_trace_state(state.into());
+    }
     if json.pass(b",\"parentSpanId\":\"\"").is_none()
         && let Some(id) = json.attempt(|json| {
             json.pass(b",\"parentSpanId\":\"")?;

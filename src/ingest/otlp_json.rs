@@ -11,8 +11,8 @@ use super::scalar;
 use crate::conventions::raw::{Attribute, Key, RawEvent, Value};
 use crate::conventions::{Carrier, Resource, Wanted};
 use crate::otlp::fields::{
-    ArrayField, EventField, KeyValueField, ResourceField, ResourceSpansField, ScopeSpansField,
-    SpanField, StatusField, TracesField, ValueField,
+    ArrayField, EventField, KeyValueField, ResourceField, ResourceSpansField, ScopeField,
+    ScopeSpansField, SpanField, StatusField, TracesField, ValueField,
 };
 use crate::span::Kind;
 
@@ -194,9 +194,27 @@ fn read_scope_spans(document: &mut Document<'_, '_, '_>, resource: Resource) -> 
                 let mut draft = Draft::new();
                 document.each_element(|document| read_span(document, resource, &mut draft))?;
             }
+            Some(ScopeSpansField::Scope) => read_scope(document)?,
             None => document.json.skip()?,
         }
     }
+    Ok(())
+}
+
+/// What a scope says that is not about one span.
+fn read_scope(document: &mut Document<'_, '_, '_>) -> Result<()> {
+    let mut attributes = Vec::new();
+    if document.open_object()? {
+        while let Some(key) = document.next_key()? {
+            match ScopeField::from_name(&key) {
+                Some(ScopeField::Attributes) => {
+                    read_attributes(document, Carrier::Scope, &mut attributes)?;
+                }
+                None => document.json.skip()?,
+            }
+        }
+    }
+    document.desk.scope(&attributes);
     Ok(())
 }
 
@@ -237,6 +255,7 @@ fn read_span_field<'a>(
     match field {
         SpanField::TraceId => draft.set_trace_id(document.id(scalar::trace_id)?),
         SpanField::SpanId => draft.set_span_id(document.id(scalar::span_id)?),
+        SpanField::TraceState => draft.set_trace_state(document.text()?),
         SpanField::ParentSpanId => draft.set_parent_id(document.id(scalar::span_id)?),
         SpanField::Name => draft.raw.name = document.text()?,
         SpanField::Kind => {

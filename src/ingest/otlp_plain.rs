@@ -19,6 +19,12 @@ pub(crate) fn span_head<'w>(fields: &mut Fields<'w>, draft: &mut Draft<'w>) {
     if let Some(id) = fields.pass_exactly(SpanField::SpanId.number()) {
         draft.set_span_id(Some(plain_id(SpanId(u64::from_be_bytes(*id)))));
     }
+    if let Some(state) = fields.attempt(|fields| {
+        let state = fields.pass_bytes(SpanField::TraceState.number())?;
+        std::str::from_utf8(state.bytes).ok()
+    }) {
+        draft.set_trace_state(state.into());
+    }
     if let Some(id) = fields.pass_exactly(SpanField::ParentSpanId.number()) {
         draft.set_parent_id(Some(plain_id(SpanId(u64::from_be_bytes(*id)))));
     }

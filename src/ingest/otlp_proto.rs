@@ -9,8 +9,8 @@ use super::scalar;
 use crate::conventions::raw::{Attribute, Key, RawEvent, Value};
 use crate::conventions::{Carrier, Resource, Wanted};
 use crate::otlp::fields::{
-    ArrayField, EventField, KeyValueField, ResourceField, ResourceSpansField, ScopeSpansField,
-    SpanField, StatusField, TracesField, ValueField,
+    ArrayField, EventField, KeyValueField, ResourceField, ResourceSpansField, ScopeField,
+    ScopeSpansField, SpanField, StatusField, TracesField, ValueField,
 };
 use crate::otlp::shape::{self, Signal};
 use crate::otlp::wire::{self, Fields, Message, WireError};
@@ -112,6 +112,11 @@ impl<'w> Reader<'_, 'w> {
         for field in Fields::new(message) {
             let (number, value) = field?;
             match ScopeSpansField::from_number(number) {
+                Some(ScopeSpansField::Scope) => {
+                    if let Some(scope) = self.message(value, message.at) {
+                        self.scope(scope)?;
+                    }
+                }
                 Some(ScopeSpansField::Spans) => {
                     if let Some(span) = self.message(value, message.at) {
                         self.span(span, resource, &mut draft);
@@ -120,6 +125,24 @@ impl<'w> Reader<'_, 'w> {
                 None => {}
             }
         }
+        Ok(())
+    }
+
+    /// What a scope says that is not about one span.
+    fn scope(&mut self, message: Message<'w>) -> Result<()> {
+        let mut attributes = Vec::new();
+        for field in Fields::new(message) {
+            let (number, value) = field?;
+            match ScopeField::from_number(number) {
+                Some(ScopeField::Attributes) => {
+                    if let Some(attribute) = self.message(value, message.at) {
+                        self.attribute(Carrier::Scope, attribute, &mut attributes)?;
+                    }
+                }
+                None => {}
+            }
+        }
+        self.desk.scope(&attributes);
         Ok(())
     }
 
@@ -160,6 +183,10 @@ impl<'w> Reader<'_, 'w> {
             }
             (SpanField::SpanId, wire::Value::Bytes(id)) => {
                 draft.set_span_id(Some(scalar::span_id_of(id.bytes)));
+            }
+            (SpanField::TraceState, wire::Value::Bytes(text)) => {
+                let state = self.text(text);
+                draft.set_trace_state(state);
             }
             (SpanField::ParentSpanId, wire::Value::Bytes(id)) => {
                 draft.set_parent_id(Some(scalar::span_id_of(id.bytes)));

@@ -149,6 +149,7 @@ fn renumber(span: &mut Span, numbers: &[Sym]) {
         target: span.target,
         peer_service: span.peer_service.map(new),
         links: span.links,
+        weight: span.weight,
         flags: span.flags,
     };
 }

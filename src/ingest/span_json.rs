@@ -50,6 +50,7 @@ fn set<'a>(span: &mut FlatSpan<'a>, key: &str, cell: Cell<'a>) -> Option<()> {
         "parent_span_id" => {
             draft.set_parent_id(cell.into_text().and_then(|text| scalar::span_id(&text)));
         }
+        "trace_state" => draft.set_trace_state(cell.into_text()?),
         "service" => *service = cell.into_text()?,
         "name" => draft.raw.name = cell.into_text()?,
         "kind" => draft.raw.kind = kind_of(&cell.into_text()?)?,

@@ -59,8 +59,18 @@ message! {
 message! {
     /// `ScopeSpans` and `InstrumentationLibrarySpans`.
     ScopeSpansField {
+        /// What made them.
+        Scope = 1, "scope" | "instrumentationLibrary" | "instrumentation_library";
         /// The spans.
         Spans = 2, "spans";
+    }
+}
+
+message! {
+    /// `InstrumentationScope`.
+    ScopeField {
+        /// What it says of itself.
+        Attributes = 3, "attributes";
     }
 }
 
@@ -71,6 +81,8 @@ message! {
         TraceId = 1, "traceId" | "trace_id";
         /// The span, 8 bytes.
         SpanId = 2, "spanId" | "span_id";
+        /// What samplers and others passed on, as W3C has it.
+        TraceState = 3, "traceState" | "trace_state";
         /// The parent, 8 bytes or none.
         ParentSpanId = 4, "parentSpanId" | "parent_span_id";
         /// The name.

@@ -12,6 +12,7 @@ use super::request::Request;
 use super::stay::stay;
 use crate::budget;
 use crate::span::{Interner, Span, SpanId, Sym, TraceId};
+use crate::stats::Weight;
 use crate::tables::{
     AttemptKind, AttemptRow, BlindSpot, Category, FindingRow, Funding, HopRow, RequestRow,
     SegmentRow, Tables,
@@ -253,7 +254,7 @@ impl Subject<'_, '_> {
             late_wait_ns: request.deadline.map(|_| below.late_wait),
             residual_wait_ns: below.residual_wait,
             late_wall_ns: deadline.map(|d| (request.last_end - d).at_least_zero()),
-            weight: None,
+            weight: trace.weight().map(Weight::requests),
             blind_spots,
         }
     }

@@ -34,6 +34,7 @@ pub(super) fn stay(of: &Annotated<'_>, hop: &Hop, row: usize) -> Option<Stay> {
         begun: own(begun.0),
         deadline: own(deadline.0),
         deadline_earliest: may_be_earlier.map(|earlier| own(deadline.0) - earlier),
+        weight: trace.weight(),
         expired: expired.map(|work| ExpiredWork { until: own(work.until), ..work }),
     })
 }

@@ -8,6 +8,7 @@ use super::moment::{Moment, Stretch};
 use super::request::Request;
 use super::tree::{Children, Tree};
 use crate::span::{Grant, Kind, Outcome, Span};
+use crate::stats::Weight;
 use crate::tables::BlindSpots;
 use crate::units::{Nanos, UnixNanos};
 
@@ -223,6 +224,12 @@ impl<'a> Trace<'a> {
             }
         }
         begun
+    }
+
+    /// How many requests of the population those of the trace stand for: it was kept or not as a
+    /// whole, so that its root's word counts.
+    pub(super) fn weight(&self) -> Option<Weight> {
+        self.span(self.tree.root).weight
     }
 
     /// What the whole trace cannot tell, but for attempts.

@@ -60,7 +60,7 @@ impl<'a> Tree<'a> {
 
     /// Finds the trace's root.
     fn find_root(&mut self) {
-        let Self { forest: Forest { parents, cut, .. }, blind_spots, .. } = self;
+        let Self { forest: Forest { spans, parents, cut, .. }, blind_spots, .. } = self;
         blind_spots.insert_if(!cut.is_empty(), BlindSpot::Cycle);
         let rootless = parents.iter().position(|&parent| parent == Parent::None);
         blind_spots.insert_if(rootless.is_none(), BlindSpot::MissingRoot);
@@ -76,6 +76,7 @@ impl<'a> Tree<'a> {
         let orphans = others(Parent::Absent).any(|i| cut.binary_search(&i).is_err());
         blind_spots.insert_if(orphans, BlindSpot::Orphans);
         self.root = root;
+        blind_spots.insert_if(weights_differ(spans, root), BlindSpot::SamplingDisagrees);
     }
 
     /// Whether span `i` asks for itself (SEMANTICS §1, Request).
@@ -150,6 +151,12 @@ impl<'a> Tree<'a> {
         let real = in_order.iter().filter(|&&i| !self.attached[i]);
         children.fill(self.forest.spans.len(), real.filter_map(|&i| Some((self.link[i]?, i))));
     }
+}
+
+/// Whether a span says that it stands for another number of requests than the root does.
+fn weights_differ(spans: &[&Span], root: usize) -> bool {
+    let weight = spans[root].weight;
+    weight.is_some() && spans.iter().any(|span| span.weight.is_some_and(|it| Some(it) != weight))
 }
 
 /// Whether all times went through a 64-bit floating-point number of nanoseconds, of which only every

@@ -1,7 +1,7 @@
 //! One request class in detail: where its budget went, and what is wrong with it.
 
 use super::model::{Block, Cell, Column, Layout, Row, Section, Table};
-use super::{Options, attempts, explain, figures, hops, percentiles, text, words};
+use super::{Options, attempts, explain, figures, hops, percentiles, sampling, text, words};
 use crate::distributions::{ClassSummary, FindingSummary, Measure, Name, Place, Sample};
 use crate::exemplars::Exemplars;
 use crate::stats::Quantile;
@@ -50,6 +50,7 @@ pub(super) fn section(
         findings("findings", "Other findings", class, |code| !is_overgrant(code), options),
     ];
     let mut blocks = vec![Block::Note(headline(class))];
+    blocks.extend(sampling::of_class(class).map(Block::Note));
     let (lines, grids): (Vec<Table>, Vec<Table>) =
         tables.into_iter().flatten().partition(|table| table.layout == Layout::Line);
     blocks.extend(lines.into_iter().map(Block::Table));
@@ -217,7 +218,9 @@ impl Basis {
 /// Where the time from origin to root end went. A request without a segment spent nothing there.
 fn spent(class: &ClassSummary, options: &Options) -> Option<Table> {
     let basis = Basis::of(class);
-    let n = usize::try_from(class.requests).unwrap_or(usize::MAX);
+    // Each request has elapsed.
+    let whole = class.measure(Measure::Elapsed).mass();
+    let n = whole.sample_size();
     let side = percentiles::side_of(Measure::Elapsed);
     let mut spent: Vec<(i128, &(Name, Category), &Sample)> =
         class.spent.iter().map(|(key, sample)| (sample.sum(), key, sample)).collect();
@@ -227,7 +230,7 @@ fn spent(class: &ClassSummary, options: &Options) -> Option<Table> {
     let row = |(sum, (service, category), sample): (i128, &(Name, Category), &Sample)| {
         let category = category.name().to_owned();
         let mut cells = vec![Cell::Text(category.clone()), Cell::TimeShare(sum, basis.whole_ns)];
-        cells.extend(percentiles::cells(side, &sample.sorted_of(n)).into_iter().skip(1));
+        cells.extend(percentiles::cells(side, &sample.sorted_of(whole)).into_iter().skip(1));
         Row {
             label: words::named(Some(service)).to_owned(),
             keys: vec![("service", service.to_string()), ("category", category)],

@@ -130,6 +130,12 @@ pub(super) fn coverage(with_deadline: u64, overview: &Overview, facts: &RunFacts
             (with_a_word, facts.clients),
             "leaving is told by the server's end",
         ),
+        row(
+            "sampling",
+            "requests that say what they stand for",
+            (overview.requests.saturating_sub(overview.weights.unknown), overview.requests),
+            "percentiles are of what was kept",
+        ),
     ];
     Table {
         id: "coverage",

@@ -46,6 +46,9 @@ pub(super) fn number(cell: &Cell) -> Option<Number> {
         Cell::Text(_) => return None,
         Cell::Absent => Number { value: None, ..plain(0, "", None) },
         Cell::Count(count) => plain(i128::from(*count), "count", None),
+        Cell::Sample { n, effective } => {
+            plain(i128::from(*n), "count", effective.and_then(|n| i128::try_from(n).ok()))
+        }
         Cell::Share(part, whole) | Cell::Ratio(part, whole) => {
             plain(i128::from(*part), "count", Some(i128::from(*whole)))
         }

@@ -20,6 +20,7 @@ mod overview;
 mod percentiles;
 mod problems;
 mod rules;
+mod sampling;
 mod terminal;
 mod text;
 mod waterfall;
@@ -109,6 +110,8 @@ pub struct RunFacts {
     pub clients: u64,
     /// Span links, which are counted and not followed.
     pub span_links: u64,
+    /// Who chose traces once their outcome was known.
+    pub chosen_by: Vec<String>,
     /// Trouble in the input.
     pub problems: Vec<Problem>,
     /// How it was made, where a page that outlives its files is to say so.

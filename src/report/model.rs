@@ -134,6 +134,13 @@ pub enum Cell {
     Absent,
     /// How many.
     Count(u64),
+    /// How many values of a sample.
+    Sample {
+        /// How many.
+        n: u64,
+        /// How many of equal weight would tell as much, where they are weighted.
+        effective: Option<usize>,
+    },
     /// How many of how many; people read a percentage.
     Share(u64, u64),
     /// A length of time over another; people read a percentage.
@@ -267,6 +274,12 @@ impl Cell {
             Self::Text(text) => text.clone(),
             Self::Absent | Self::Percentile { n: 0, .. } => text::ABSENT.to_owned(),
             Self::Count(count) => text::count(*count),
+            Self::Sample { n, effective } => match effective {
+                None => text::count(*n),
+                Some(effective) => {
+                    format!("{} (≈{})", text::count(*n), text::count(*effective as u64))
+                }
+            },
             Self::Share(part, whole) => text::percent(i128::from(*part), i128::from(*whole)),
             Self::TimeShare(part, whole) => text::percent(*part, *whole),
             Self::Ratio(part, whole) => text::ratio(*part, *whole),
@@ -297,5 +310,6 @@ fn estimate_words(estimate: &Estimate, with_interval: bool) -> String {
     let (value, lo, hi) = (millis(estimate.value), end(estimate.lo), end(estimate.hi));
     // A point as far as the digits tell.
     let is_a_point = lo == value && hi == value;
-    if with_interval && !is_a_point { format!("{value} [{lo}, {hi}]") } else { value }
+    let sign = if estimate.is_approximate { "≈" } else { "" };
+    if with_interval && !is_a_point { format!("{value} {sign}[{lo}, {hi}]") } else { value }
 }

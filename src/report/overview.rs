@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::class::{OVERGRANTS, deadline_range};
 use super::model::{Block, Cell, Column, Row, Section, Table};
-use super::{Options, RunFacts, figures, percentiles, text, words};
+use super::{Options, RunFacts, figures, percentiles, sampling, text, words};
 use crate::distributions::{Call, ClassSummary, Measure, Merge, Name, Place, Sample, Summary};
 use crate::stats::Quantile;
 use crate::tables::{BadSide, FindingCode, Severity, TerminalOutcome};
@@ -57,6 +57,7 @@ pub(super) fn section(
         blocks.push(figures::of_all(summary));
     }
     blocks.extend(losses(facts).map(Block::Note));
+    blocks.extend(sampling::notes(summary, facts).into_iter().map(Block::Note));
     if classes.requests == 0 {
         blocks.push(Block::Note("No request to tell of: no span was admitted.".to_owned()));
         return Section { title: "Summary".to_owned(), class: None, blocks };
@@ -279,7 +280,7 @@ fn tightest_hop(class: &ClassSummary) -> Option<(&Place, Cell)> {
     let busiest = percentiles::largest(below.iter().map(|(_, left)| *left));
     let enough = busiest.min(Quantile::P1.least_sample());
     let quantile = percentiles::outermost_bounded(BadSide::Low, enough);
-    let competing = below.into_iter().filter(|(_, left)| left.len() >= enough);
+    let competing = below.into_iter().filter(|(_, left)| left.mass().sample_size() >= enough);
     let told = competing.filter_map(|(place, left)| {
         let left = left.sorted();
         let least = left.quantile(quantile)?.value;

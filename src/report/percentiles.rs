@@ -66,7 +66,9 @@ pub(super) fn cells(side: BadSide, values: &Sorted) -> Vec<Cell> {
         BadSide::High => cells.push(Cell::time(values.max())),
         BadSide::Low => cells.insert(0, Cell::time(values.min())),
     }
-    cells.insert(0, Cell::Count(values.len() as u64));
+    let mass = values.mass();
+    let effective = mass.is_weighted().then(|| mass.sample_size());
+    cells.insert(0, Cell::Sample { n: mass.n, effective });
     cells
 }
 
@@ -79,14 +81,14 @@ fn by_side(side: BadSide) -> &'static [(Quantile, u8); 5] {
 
 /// A percentile, unless the sample is too small to bound it.
 pub(super) fn percentile(values: &Sorted, quantile: Quantile) -> Cell {
-    let n = values.len();
+    let n = values.mass().sample_size();
     let estimate = values.quantile(quantile).filter(|_| n >= quantile.least_sample());
     Cell::Percentile { quantile, estimate, n }
 }
 
 /// The outermost of the customary percentiles that the sample bounds.
 pub(super) fn outermost(side: BadSide, values: &Sorted) -> Cell {
-    percentile(values, outermost_bounded(side, values.len()))
+    percentile(values, outermost_bounded(side, values.mass().sample_size()))
 }
 
 /// The outermost of the customary percentiles that `n` values bound; the median of too few.
@@ -101,5 +103,5 @@ pub(super) fn outermost_bounded(side: BadSide, n: usize) -> Quantile {
 
 /// The largest sample of several.
 pub(super) fn largest<'a>(samples: impl Iterator<Item = &'a Sample>) -> usize {
-    samples.map(Sample::len).max().unwrap_or(0)
+    samples.map(|sample| sample.mass().sample_size()).max().unwrap_or(0)
 }

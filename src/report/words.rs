@@ -129,6 +129,7 @@ pub(super) const fn blind_spot(spot: BlindSpot) -> &'static str {
         BlindSpot::NegativeDuration => "spans that end before they start, or not at all",
         BlindSpot::NoDeadline => "no deadline is known",
         BlindSpot::Orphans => "spans whose parent was not traced",
+        BlindSpot::SamplingDisagrees => "spans disagree on the sampling; the root counts",
         BlindSpot::TimesRounded => "times rounded on the way; below 1 µs they mean nothing",
         BlindSpot::TraceJoined => "joined of two traces, one with half the other's id",
     }

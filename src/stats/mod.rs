@@ -1,13 +1,16 @@
 //! Percentiles without assumptions (SEMANTICS §12): which rank of a sorted sample is the
 //! percentile, and which two ranks enclose the population's with 95 % confidence; and what a share
-//! of a sample says of the population's. Ranks and counts only: this module never sees a value.
+//! of a sample says of the population's. Ranks, counts and weights only: this module never sees a
+//! value.
 
 mod binomial;
 mod proportion;
+mod weight;
 
 use std::fmt;
 
 pub use proportion::Proportion;
+pub use weight::{Aims, Mass, Weight};
 
 /// A quantile, in thousandths so that ranks are exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,13 +46,30 @@ impl Quantile {
     /// All but the highest thousandth.
     pub const P99_9: Self = Self(999);
 
+    /// All of them, from the lowest on.
+    pub const ALL: [Self; 9] = [
+        Self::P0_1,
+        Self::P1,
+        Self::P5,
+        Self::P10,
+        Self::P50,
+        Self::P90,
+        Self::P95,
+        Self::P99,
+        Self::P99_9,
+    ];
+
     /// The nearest rank in a sample of `n`, from 1: ⌈p·n⌉. `None` where there is no sample.
     pub fn rank(self, n: usize) -> Option<usize> {
         if n == 0 {
             return None;
         }
-        let product = u128::from(self.0) * n as u128;
-        usize::try_from(product.div_ceil(1_000)).ok()
+        usize::try_from(self.share_of(n as u128)).ok()
+    }
+
+    /// What of `whole` lies up to the percentile: ⌈p·whole⌉.
+    fn share_of(self, whole: u128) -> u128 {
+        (u128::from(self.0) * whole).div_ceil(1_000)
     }
 
     /// The smallest interval of ranks, each tail at most 2.5 %, in a sample of `n`.

@@ -1,6 +1,8 @@
 //! What is known of all spans together before any trace is rebuilt: mergeable, and the same in
 //! whatever order they come.
 
+use std::collections::BTreeMap;
+
 use crate::clocks::{CallBounds, Pool};
 use crate::forest::{Forest, Parent};
 use crate::span::{Kind, Span, Spans};
@@ -19,6 +21,8 @@ pub struct Facts {
     pub wordless_clients: u64,
     /// Span links, which are counted and not followed.
     pub span_links: u64,
+    /// Who chose traces once their outcome was known, and how often they say so.
+    pub chosen_by: BTreeMap<String, u64>,
 }
 
 /// Surveys a partition of whole traces, sorted.
@@ -59,6 +63,11 @@ pub fn call_bounds(spans: &Spans) -> Pool {
 }
 
 impl Facts {
+    /// Whether somebody chose traces once their outcome was known.
+    pub fn are_chosen(&self) -> bool {
+        !self.chosen_by.is_empty()
+    }
+
     /// Adds those of another partition.
     pub fn merge(&mut self, other: &Self) {
         self.traces += other.traces;

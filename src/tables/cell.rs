@@ -234,6 +234,7 @@ name_cell!(
     crate::span::Outcome,
     crate::span::GrantKind,
     crate::span::Kind,
+    super::distribution::Scope,
     super::rows::AttemptKind,
     super::rows::Blame,
     super::rows::Category,
@@ -245,6 +246,7 @@ name_cell!(
     super::rows::Severity,
     super::rows::TerminalOutcome,
     super::rows::Verdict,
+    super::schema::BadSide,
 );
 
 impl Cell for BlindSpots {

@@ -3,6 +3,7 @@
 
 mod cell;
 mod chunk;
+mod distribution;
 mod encoding;
 pub mod folder;
 pub mod foreign;
@@ -19,6 +20,7 @@ mod stay;
 mod thrift;
 
 pub use cell::Cell;
+pub use distribution::{DistributionRow, Scope};
 pub use gathered::Gathered;
 pub use kept::Kept;
 pub use outline::{ExemplarRow, OutlineSpan, OwnStretch};

@@ -216,6 +216,8 @@ names! {
         NoDeadline = "no_deadline",
         /// Spans whose parent is not there.
         Orphans = "orphans",
+        /// Spans disagree on how many requests they stand for; the root's word counts.
+        SamplingDisagrees = "sampling_disagrees",
         /// Times went through a floating-point number: differences below 1 µs mean nothing.
         TimesRounded = "times_rounded",
         /// Some of its spans had lost the left half of the trace's id and were joined with the rest.

@@ -6,20 +6,22 @@ use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 
 use super::gathered::Gathered;
-use super::{outline, rows};
+use super::{distribution, outline, rows};
+use crate::names::names;
 use crate::span::{Interner, Sym};
 use crate::units::Nanos;
 
 /// Version of all tables together. A folder of a newer one is refused.
 pub const SCHEMA_VERSION: u32 = 2;
 
-/// The side on which a measure hurts: percentiles are told towards it (SEMANTICS §12).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BadSide {
-    /// Much is bad: elapsed, queue, late and residual time.
-    High,
-    /// Little is bad: what was left.
-    Low,
+names! {
+    /// The side on which a measure hurts: percentiles are told towards it (SEMANTICS §12).
+    pub enum BadSide {
+        /// Much is bad: elapsed, queue, late and residual time.
+        High = "high",
+        /// Little is bad: what was left.
+        Low = "low",
+    }
 }
 
 /// One column.
@@ -217,6 +219,7 @@ pub const TABLES: &[Table] = &[
     rows::AttemptRow::TABLE,
     rows::SegmentRow::TABLE,
     rows::FindingRow::TABLE,
+    distribution::DistributionRow::TABLE,
     rows::ProblemRow::TABLE,
     outline::ExemplarRow::TABLE,
 ];

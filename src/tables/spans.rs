@@ -11,6 +11,7 @@ use super::schema::{ReadError, Row, table};
 use crate::span::{
     Flags, Grant, GrantKind, Interner, Kind, Outcome, Span, SpanId, Sym, Target, TraceId,
 };
+use crate::stats::Weight;
 use crate::units::{Nanos, UnixNanos};
 
 /// Rows that are packed at a time at most.
@@ -76,6 +77,8 @@ table! {
         peer_service: Option<Sym>, null = "nothing names it";
         /// How many span links it carries.
         links: i64;
+        /// How many requests of the population it stands for.
+        weight: Option<f64>, null = "nothing says so";
         /// It is a wait span.
         is_wait: bool;
         /// It is one try of a call.
@@ -136,6 +139,7 @@ impl From<&Span> for SpanRow {
             target: span.target,
             peer_service: span.peer_service,
             links: i64::from(span.links),
+            weight: span.weight.map(Weight::requests),
             is_wait: flags.is_wait,
             is_attempt: flags.is_attempt,
             has_rpc: flags.has_rpc,
@@ -189,6 +193,7 @@ impl SpanRow {
             target: self.target,
             peer_service: self.peer_service,
             links: u32::try_from(self.links).ok()?,
+            weight: self.weight.and_then(Weight::new),
             flags: Flags {
                 is_wait: self.is_wait,
                 is_attempt: self.is_attempt,

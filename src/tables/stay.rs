@@ -2,6 +2,7 @@
 
 use super::{Certainty, Evidence};
 use crate::span::Sym;
+use crate::stats::Weight;
 use crate::units::UnixNanos;
 
 /// A server hop that waited, or began after its deadline. Instants are on the server's own clock.
@@ -21,6 +22,8 @@ pub struct Stay {
     pub deadline: UnixNanos,
     /// The earliest that the deadline may be over all offsets that clocks may have.
     pub deadline_earliest: Option<UnixNanos>,
+    /// How many requests of the population its own stands for.
+    pub weight: Option<Weight>,
     /// What it did although it began at or after the deadline.
     pub expired: Option<ExpiredWork>,
 }

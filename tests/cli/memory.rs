@@ -20,7 +20,7 @@ fn what_memory_does_not_hold_changes_no_byte() {
             tables(&format!("memory-{memory}-{name}"), &[&path], &flags, "parquet")
         };
         let all = of("1GiB");
-        assert_eq!(all.len(), 7);
+        assert_eq!(all.len(), 8);
         let little = if input == "shop" { LITTLE } else { "32KiB" };
         assert!(all == of(little), "{input} differs");
     }
@@ -86,7 +86,7 @@ fn a_full_temporary_folder_is_told_and_nothing_is_written() {
             .args(["analyze", "fixtures/shop", "--memory", LITTLE, "--out", out.to_str().unwrap()]),
     );
     assert_eq!(ran.code, 2, "{}", ran.err);
-    assert!(ran.err.contains("cannot hold the spans that are beyond --memory"), "{}", ran.err);
+    assert!(ran.err.contains("cannot hold what is beyond --memory"), "{}", ran.err);
     assert!(!out.exists());
 }
 

@@ -70,6 +70,7 @@ fn raw_span(json: &Json) -> RawSpan<'_> {
             })
             .collect(),
         links: 0,
+        trace_state: "".into(),
         may_share_id: false,
     }
 }

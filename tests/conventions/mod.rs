@@ -9,4 +9,5 @@ mod identity;
 mod neutral;
 mod outcomes;
 mod queues;
+mod sampling;
 mod values;

@@ -499,6 +499,7 @@ fn admit(placed: &Placed, strings: &mut Interner) -> Span {
         target: draft.target.map(|target| Target::new(u64::from(target) + 1)),
         peer_service: draft.target.map(|target| name("peer", target)),
         links: 0,
+        weight: None,
         flags: Flags { is_wordless, ..draft.flags },
     }
 }

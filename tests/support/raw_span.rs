@@ -28,6 +28,7 @@ pub fn span(kind: Kind) -> RawSpan<'static> {
         attributes: Vec::new(),
         events: Vec::new(),
         links: 0,
+        trace_state: "".into(),
         may_share_id: false,
     }
 }

@@ -85,6 +85,7 @@ impl Maker {
             target: None,
             peer_service: None,
             links: 0,
+            weight: None,
             flags: Flags::default(),
         });
         let last = self.spans.rows.len() - 1;

@@ -1,0 +1,190 @@
+//! What the table `distributions` tells of a sample, whether memory holds it or not.
+
+use std::io;
+
+use super::runs::{Run, Spilled};
+use super::sample::{Estimate, Sample};
+use crate::stats::{Aims, Mass, Quantile};
+use crate::units::Nanos;
+
+/// How much a sample is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Totals {
+    /// All values.
+    pub(super) mass: Mass,
+    /// Those that are zero.
+    pub(super) zeros: Mass,
+    /// The sum of all.
+    pub(super) sum: i128,
+}
+
+impl Totals {
+    pub(super) fn of(sample: &Sample) -> Self {
+        Self { mass: sample.mass(), zeros: sample.zeros(), sum: sample.sum() }
+    }
+
+    /// Adds those of another part of the sample.
+    pub(super) fn merge(&mut self, more: Self) {
+        self.mass.merge(more.mass);
+        self.zeros.merge(more.zeros);
+        self.sum += more.sum;
+    }
+
+    /// The same with further zeros up to those of `whole`.
+    fn among(self, whole: Mass) -> Self {
+        let zeros = whole.without(self.mass.without(self.zeros));
+        Self { mass: whole, zeros, ..self }
+    }
+
+    fn unweighted(self) -> Self {
+        Self { mass: self.mass.unweighted(), zeros: self.zeros.unweighted(), ..self }
+    }
+}
+
+/// Where the values of a sample are.
+#[derive(Debug)]
+pub(super) enum Values {
+    /// In memory.
+    Held(Sample),
+    /// In a file.
+    Spilled(Vec<Run>),
+}
+
+/// What is known of the requests whose sample it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Basis {
+    /// The requests of the class, weighted where the weight of each is known.
+    pub(super) requests: Mass,
+    /// Requests without a value count as zero.
+    pub(super) is_of_all: bool,
+}
+
+/// What is told of a sample.
+#[derive(Clone, Debug)]
+pub(super) struct Figures {
+    pub(super) totals: Totals,
+    pub(super) min: Nanos,
+    pub(super) max: Nanos,
+    /// By [`Quantile::ALL`].
+    pub(super) estimates: [Option<Estimate>; QUANTILES],
+    /// Of which of them the sample bounds the outer side.
+    pub(super) are_bounded: [bool; QUANTILES],
+}
+
+/// How many percentiles there are.
+pub(super) const QUANTILES: usize = Quantile::ALL.len();
+
+/// What to look for in a mass; asked for once for all samples of one.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    mass: Mass,
+    aims: [Option<Aims>; QUANTILES],
+    are_bounded: [bool; QUANTILES],
+}
+
+impl Wanted {
+    fn of(mass: Mass) -> Self {
+        let size = mass.sample_size();
+        Self {
+            mass,
+            aims: Quantile::ALL.map(|quantile| mass.aims(quantile)),
+            are_bounded: Quantile::ALL.map(|quantile| size >= quantile.least_sample()),
+        }
+    }
+
+    /// All of it in order: the least, the most, percentiles and what they lie between.
+    fn in_order(&self) -> Vec<u128> {
+        let aims = self.aims.iter().flatten();
+        let percentiles = aims.flat_map(|aims| [Some(aims.value), aims.lo, aims.hi]);
+        let mut all = vec![1, self.mass.whole()];
+        all.extend(percentiles.flatten());
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+}
+
+impl Figures {
+    /// Those of a sample; `None` of one without values. `wanted` is what was looked for before.
+    pub(super) fn of(
+        totals: Totals,
+        values: Values,
+        basis: Basis,
+        spilled: Option<&Spilled>,
+        wanted: &mut Option<Wanted>,
+    ) -> io::Result<Option<Self>> {
+        let totals = if basis.is_of_all { totals.among(basis.requests) } else { totals };
+        let is_weighted = basis.requests.is_weighted();
+        let totals = if is_weighted { totals } else { totals.unweighted() };
+        if totals.mass.n == 0 {
+            return Ok(None);
+        }
+        let wanted = match wanted {
+            Some(wanted) if wanted.mass == totals.mass => wanted,
+            _ => wanted.insert(Wanted::of(totals.mass)),
+        };
+        let aims = wanted.in_order();
+        let found = match (values, spilled) {
+            (Values::Held(mut sample), _) => {
+                if !is_weighted {
+                    sample.forget_weights();
+                }
+                let sorted = sample.into_sorted_of(totals.mass);
+                aims.iter().map(|&aim| sorted.at(aim).unwrap_or_default()).collect()
+            }
+            (Values::Spilled(runs), Some(file)) => pick(&aims, &runs, totals, file)?,
+            (Values::Spilled(_), None) => Vec::new(),
+        };
+        let at = |aim: u128| {
+            let place = aims.binary_search(&aim).ok();
+            place.and_then(|place| found.get(place).copied()).unwrap_or_default()
+        };
+        let estimate = |aims: Option<Aims>| {
+            aims.map(|Aims { value, lo, hi }| Estimate {
+                value: at(value),
+                lo: lo.map(at),
+                hi: hi.map(at),
+                is_approximate: totals.mass.is_weighted(),
+            })
+        };
+        Ok(Some(Self {
+            totals,
+            min: at(1),
+            max: at(totals.mass.whole()),
+            estimates: wanted.aims.map(estimate),
+            are_bounded: wanted.are_bounded,
+        }))
+    }
+}
+
+/// The first values up to which so much of a sample's mass lies, for each of `aims`, which are in
+/// order.
+fn pick(aims: &[u128], runs: &[Run], totals: Totals, file: &Spilled) -> io::Result<Vec<Nanos>> {
+    let mut picked = Vec::with_capacity(aims.len());
+    let mut reached = 0;
+    let mut take = |value: i64, mass: u128| {
+        reached += mass;
+        while aims.get(picked.len()).is_some_and(|&aim| aim <= reached) {
+            picked.push(Nanos::from_nanos(value));
+        }
+        picked.len() == aims.len()
+    };
+    let is_weighted = totals.mass.is_weighted();
+    let mut zeros = Some(if is_weighted { totals.zeros.weight } else { totals.zeros.n.into() });
+    let mut values = file.merged(runs)?;
+    while let Some((value, weight)) = values.next()? {
+        if value > 0
+            && let Some(zeros) = zeros.take()
+        {
+            take(0, zeros);
+        }
+        let weight = weight.filter(|_| is_weighted);
+        if take(value, weight.map_or(1, |weight| weight.millionths().into())) {
+            break;
+        }
+    }
+    if let Some(zeros) = zeros {
+        take(0, zeros);
+    }
+    Ok(picked)
+}
