@@ -42,7 +42,8 @@ pub(super) fn figure(class: &ClassSummary) -> Option<Figure> {
         caption: "What was left of the deadline when a stage was reached: the line is the median, \
                   the band holds nine of ten (p5 to p95). Below the red line nothing is left. Hops \
                   stand in the order in which half of the requests had reached them; those that run \
-                  side by side stand one after the other.",
+                  side by side stand one after the other. A percentage says that only so many \
+                  requests come there.",
         drawing: Drawing::BurnDown(stages),
     })
 }
