@@ -17,6 +17,7 @@ mod overview;
 mod percentiles;
 mod problems;
 mod rules;
+mod shape;
 mod terminal;
 mod text;
 mod waterfall;
@@ -32,8 +33,9 @@ pub use findings::findings;
 pub use inspection::{inspection, missing};
 pub use model::Report;
 pub use rules::{rule_page, rules_list};
+pub use text::visible;
 
-/// Version of the JSON and CSV forms. It changes when a name or a meaning does.
+/// Version of the JSON and CSV forms (docs/output.md). It changes when a name or a meaning does.
 pub const SCHEMA_VERSION: u32 = 1;
 
 names! {
