@@ -72,7 +72,7 @@ fn record(
         exact(n),
         exact(lo),
         exact(hi),
-        quantile.unwrap_or_default(),
+        quantile.filter(|quantile| *quantile != column.statistic).unwrap_or_default(),
         super::SCHEMA_VERSION.to_string(),
     ])
 }
