@@ -85,16 +85,19 @@ fn forms_for_programs_are_whole_and_keep_the_names() {
 
 #[test]
 fn forms_for_forges_hold_no_command_but_our_own() {
-    let form = |format: &str| printed(&["check", TRACES, "--contract", CONTRACT, "--format", format]);
+    let form =
+        |format: &str| printed(&["check", TRACES, "--contract", CONTRACT, "--format", format]);
     harmless::json(&form("json"));
     harmless::json(&form("sarif"));
     harmless::xml(&form("junit"));
     let github = form("github");
     let begins = format!("file={}", CONTRACT.replace(':', "%3A"));
     for line in github.lines() {
-        let ours = ["::error ", "::warning ", "::notice "].iter().find_map(|it| line.strip_prefix(it));
+        let ours =
+            ["::error ", "::warning ", "::notice "].iter().find_map(|it| line.strip_prefix(it));
         assert!(
-            ours.is_some_and(|rest| rest.starts_with(&begins)) || line.starts_with("dwindle check: "),
+            ours.is_some_and(|rest| rest.starts_with(&begins))
+                || line.starts_with("dwindle check: "),
             "{line}"
         );
         harmless::plain(line.trim_start_matches("::"));
@@ -151,7 +154,9 @@ fn tables_as_csv_run_nothing_and_come_back() {
 fn a_page_that_obeys_a_name_is_seen() {
     let page = |text: &str| format!("<!doctype html><p>{text}</p><script>sort()</script>");
     harmless::html(&page("&lt;script&gt;alert(1)&lt;/script&gt;"));
-    for name in ["<script>alert(1)</script>", "\u{202e}x", "\u{1b}[31m", "\" onmouseover=\"alert(4)"] {
+    for name in
+        ["<script>alert(1)</script>", "\u{202e}x", "\u{1b}[31m", "\" onmouseover=\"alert(4)"]
+    {
         assert!(std::panic::catch_unwind(|| harmless::html(&page(name))).is_err(), "{name:?}");
     }
 }

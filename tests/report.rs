@@ -9,6 +9,7 @@ use dwindle::units::{Nanos, UnixNanos};
 use unicode_width::UnicodeWidthStr;
 
 use crate::support::case_tables;
+use crate::support::harmless;
 use crate::support::made_tables::{Shape, partition};
 
 const WIDTHS: [usize; 7] = [40, 57, 80, 100, 120, 160, 240];
@@ -136,14 +137,7 @@ fn hostile_names_reach_no_terminal() {
 fn hostile_names_break_no_markdown() {
     let text = render(&hostile(), Format::Markdown, 0);
     assert!(!text.contains("<b>") && !text.replace("\\]", "").contains("](http"));
-    let columns = |line: &str| line.replace("\\|", "").matches('|').count();
-    for table in text.split("\n\n").filter(|block| block.starts_with('|')) {
-        let mut lines = table.lines();
-        let expected = lines.next().map(columns);
-        assert!(lines.all(|line| Some(columns(line)) == expected), "{table}");
-    }
-    let backticks = text.replace("\\`", "").matches('`').count();
-    assert_eq!(backticks, 0);
+    harmless::markdown(&text);
 }
 
 #[test]

@@ -244,8 +244,7 @@ fn late(class: &ClassSummary) -> Option<Table> {
         return None;
     }
     let side = percentiles::side_of(Measure::LateWork);
-    let mut columns =
-        vec![Column::new("requests", "requests", "nonzero"), Column::new("total", "", "sum")];
+    let mut columns = vec![Column::new("requests", "", "nonzero"), Column::new("total", "", "sum")];
     columns.extend(percentiles::columns(
         side,
         "",

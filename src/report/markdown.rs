@@ -33,8 +33,11 @@ pub(super) fn render(report: &Report) -> String {
     let (folded, open): (Vec<_>, Vec<_>) = sections.iter().enumerate().partition(is_folded);
     for (index, section) in open.into_iter().chain(folded) {
         // A part of what comes later would look like all that there is.
-        let (text, is_whole) =
-            if cut + left_out > 0 && section.is_folded { (String::new(), false) } else { section.within(room) };
+        let (text, is_whole) = if cut + left_out > 0 && section.is_folded {
+            (String::new(), false)
+        } else {
+            section.within(room)
+        };
         room -= text.len();
         cut += u64::from(!is_whole && !text.is_empty());
         left_out += u64::from(text.is_empty());
@@ -178,9 +181,9 @@ fn piece(block: &Block) -> Vec<Piece> {
             let commands = commands.iter().map(|&command| command.to_owned());
             below(&["", "```sh"], commands.collect(), &["```"])
         }
-        Block::Table(table) if table.layout == Layout::Line => {
-            table.in_one_line().map_or_else(Vec::new, |line| below(&[""], vec![paragraph(&line)], &[]))
-        }
+        Block::Table(table) if table.layout == Layout::Line => table
+            .in_one_line()
+            .map_or_else(Vec::new, |line| below(&[""], vec![paragraph(&line)], &[])),
         Block::Table(table) => grid(table),
         Block::Waterfall(waterfall) => {
             let words = |(_, text): &(_, String)| text.clone();
@@ -208,9 +211,9 @@ fn grid(table: &Table) -> Vec<Piece> {
         line(std::iter::once("---".to_owned()).chain(rules)),
     ];
     let row = |row: &Row| {
-        let cells = columns.iter().map(|&(index, column)| {
-            cell(column, row.cells.get(index).unwrap_or(&Cell::Absent))
-        });
+        let cells = columns
+            .iter()
+            .map(|&(index, column)| cell(column, row.cells.get(index).unwrap_or(&Cell::Absent)));
         line(std::iter::once(label(row)).chain(cells))
     };
     let lines = table.rows.iter().filter(|row| !row.is_quiet).map(row).collect();
@@ -226,10 +229,11 @@ fn cell(column: &Column, cell: &Cell) -> String {
     match cell {
         // In a code span, of letters of one width, where no blank is swallowed.
         Cell::Shape(shape) => format!("`{}`", shape.draw(PICTURE).replace(' ', "\u{a0}")),
-        cell => {
-            let words = cell.words(&column.statistic, true);
-            if column.kind == Kind::Number { words } else { escape(&shorten(&visible(&words), NAME)) }
+        Cell::Text(text) => {
+            let room = if column.kind == Kind::Name { NAME } else { PARAGRAPH };
+            escape(&shorten(&visible(text), room))
         }
+        cell => cell.words(&column.statistic, true),
     }
 }
 

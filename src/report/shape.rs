@@ -7,7 +7,7 @@ use crate::stats::Quantile;
 use crate::units::Nanos;
 
 /// Into about so many bins a scale is cut; a drawing that has less room joins some.
-const BINS: usize = 40;
+const BINS: usize = 60;
 /// What lies outside the middle 98 % of every row may squeeze the rest by so much; beyond, the scale
 /// is cut.
 const MOST_SQUEEZED: i128 = 4;
@@ -57,7 +57,8 @@ impl Scale {
             |values| Some(values.quantile(Quantile::P1)?.value),
             |values| Some(values.quantile(Quantile::P99)?.value),
         );
-        let length = |from: Nanos, to: Nanos| i128::from(to.as_nanos()) - i128::from(from.as_nanos());
+        let length =
+            |from: Nanos, to: Nanos| i128::from(to.as_nanos()) - i128::from(from.as_nanos());
         if length(from, to) <= MOST_SQUEEZED * length(inner_from, inner_to) {
             return Self { from, to, is_cut_below: false, is_cut_above: false };
         }
@@ -122,6 +123,11 @@ impl Shape {
         left.chain(bars(after)).chain(mark(self.above, ABOVE)).collect()
     }
 
+    /// How many columns a drawing below that title takes at least.
+    pub(super) fn least_width(title: &str, room: usize) -> usize {
+        room.max(text::width(title).saturating_sub(2))
+    }
+
     /// What stands above [`Shape::draw`]: the ends of the scale, and where zero is.
     pub(super) fn head(&self, title: &str, room: usize) -> String {
         let (before, after) = self.parts(room);
@@ -159,7 +165,8 @@ impl Shape {
 fn bar(count: u64, most: u64) -> char {
     let most = u128::from(most);
     let levels = BARS.len() as u128;
-    let height = (1..=levels).find(|height| height * height * most >= levels * levels * u128::from(count));
+    let height =
+        (1..=levels).find(|height| height * height * most >= levels * levels * u128::from(count));
     let bar = height.and_then(|height| BARS.get(usize::try_from(height).unwrap_or(1) - 1));
     if count == 0 { ' ' } else { bar.copied().unwrap_or('█') }
 }

@@ -2,7 +2,7 @@
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, presets};
 
-use super::model::{Block, Cell, Column, Kind, Layout, Report, Row, Section, Table};
+use super::model::{Block, Cell, Column, Kind, Layout, Report, Row, Section, Shape, Table};
 use super::text::{shorten, visible, width, without_commands, wrap};
 use super::waterfall::{Line, Tone};
 
@@ -166,9 +166,8 @@ impl Grid {
     /// a number comes back where that number leaves room enough.
     fn by_rank(table: &Table, room: usize, with_intervals: bool) -> Option<Self> {
         let ranked = (0..Column::MACHINES).rev();
-        let mut choices = ranked.flat_map(|rank| {
-            [columns_and_pictures_up_to(table, rank), columns_up_to(table, rank)]
-        });
+        let mut choices = ranked
+            .flat_map(|rank| [columns_and_pictures_up_to(table, rank), columns_up_to(table, rank)]);
         let narrow =
             |kept: &[(usize, &Column)]| Self::of(table, kept, with_intervals, LEAST_PICTURE);
         // A sentence is worth less than a whole name.
@@ -184,18 +183,13 @@ impl Grid {
     }
 
     /// With pictures in so many columns, or as few as they need.
-    fn of(
-        table: &Table,
-        kept: &[(usize, &Column)],
-        with_intervals: bool,
-        picture: usize,
-    ) -> Self {
+    fn of(table: &Table, kept: &[(usize, &Column)], with_intervals: bool, picture: usize) -> Self {
         let heads = kept.iter().map(|&(index, column)| head(table, index, column, picture));
         let mut lines = vec![std::iter::once(table.head.to_owned()).chain(heads).collect()];
         lines.extend(table.rows.iter().filter(|row| !row.is_quiet).map(|row| {
             let cells = kept.iter().map(|&(index, column)| {
                 match row.cells.get(index).unwrap_or(&Cell::Absent) {
-                    Cell::Shape(shape) => shape.draw(picture),
+                    Cell::Shape(shape) => shape.draw(Shape::least_width(&column.title, picture)),
                     cell => {
                         let with_interval = with_intervals || !column.is_brief;
                         visible(&cell.words(&column.statistic, with_interval))
@@ -312,7 +306,9 @@ fn head(table: &Table, index: usize, column: &Column, picture: usize) -> String 
         Cell::Shape(shape) => Some(shape),
         _ => None,
     });
-    shape.map_or_else(|| column.title.clone(), |shape| shape.head(&column.title, picture))
+    let drawn =
+        |shape: &Shape| shape.head(&column.title, Shape::least_width(&column.title, picture));
+    shape.map_or_else(|| column.title.clone(), drawn)
 }
 
 fn label(row: &Row) -> String {

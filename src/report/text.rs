@@ -168,13 +168,21 @@ fn is_invisible(c: char) -> bool {
         | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
+/// A line without the colours that it begins with.
+fn without_colours(line: &str) -> &str {
+    match line.strip_prefix('\u{1b}').and_then(|line| line.split_once('m')) {
+        Some((_, rest)) => without_colours(rest.trim_start()),
+        None => line,
+    }
+}
+
 /// A page of which no line is a workflow command: forges that run it take every line that begins with
 /// two colons for one, whoever named the service that stands there.
 pub(super) fn without_commands(page: &str) -> String {
     /// As wide as a colon, and looks like one.
     const RATIO: &str = "\u{2236}";
     let line = |line: &str| {
-        let command = line.trim_start();
+        let command = without_colours(line.trim_start());
         if command.starts_with("::") {
             let (indent, rest) = line.split_at(line.len() - command.len());
             [indent, RATIO, rest.get(1..).unwrap_or_default()].concat()

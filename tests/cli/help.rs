@@ -5,8 +5,17 @@ use crate::support::command::run;
 #[test]
 fn help_of_each_verb_tells_what_it_does_and_gives_an_example() {
     let verbs = [
-        "report", "findings", "check", "explain", "rules", "analyze", "inspect", "extract",
-        "schema", "completions", "man",
+        "report",
+        "findings",
+        "check",
+        "explain",
+        "rules",
+        "analyze",
+        "inspect",
+        "extract",
+        "schema",
+        "completions",
+        "man",
     ];
     for verb in verbs {
         let help = run(&[verb, "--help"]);
@@ -30,7 +39,8 @@ fn version_names_version_and_commit() {
 fn schema_tells_every_column_of_every_table() {
     let text = run(&["schema", "completions", "man", "--width", "100"]).out;
     let json: serde_json::Value =
-        serde_json::from_str(&run(&["schema", "completions", "man", "--format", "json"]).out).unwrap();
+        serde_json::from_str(&run(&["schema", "completions", "man", "--format", "json"]).out)
+            .unwrap();
     for table in json["tables"].as_array().unwrap() {
         for column in table["columns"].as_array().unwrap() {
             let name = column["name"].as_str().unwrap();

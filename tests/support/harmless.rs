@@ -128,7 +128,8 @@ pub fn html(text: &str) {
     }
     let lower = text.to_lowercase();
     assert_eq!(lower.matches("<script").count(), lower.matches("</script").count());
-    for attack in ["<script>alert", "<img", "=\"javascript:", "\" onmouseover=", "<!--\"", "-->\""] {
+    for attack in ["<script>alert", "<img", "=\"javascript:", "\" onmouseover=", "<!--\"", "-->\""]
+    {
         assert!(!lower.contains(attack), "{attack}");
     }
 }
