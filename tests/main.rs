@@ -25,6 +25,7 @@ mod ingest;
 mod layers;
 mod matrix;
 mod output;
+mod pictures;
 mod properties;
 mod readme;
 mod report;
