@@ -39,8 +39,7 @@ fn version_names_version_and_commit() {
 fn schema_tells_every_column_of_every_table() {
     let text = run(&["schema", "--width", "100"]).out;
     let json: serde_json::Value =
-        serde_json::from_str(&run(&["schema", "--format", "json"]).out)
-            .unwrap();
+        serde_json::from_str(&run(&["schema", "--format", "json"]).out).unwrap();
     for table in json["tables"].as_array().unwrap() {
         for column in table["columns"].as_array().unwrap() {
             let name = column["name"].as_str().unwrap();
