@@ -8,7 +8,7 @@ use super::manifest::VERSION;
 use super::output::{self, Fatal, Page};
 use super::progress::ProgressLine;
 use crate::ingest::{Counts, FileInspection, Inspection, Settings, inspect};
-use crate::report::{Format, inspection, missing};
+use crate::report::{Format, SCHEMA_VERSION, inspection, missing};
 use crate::units::UnixNanos;
 
 /// Tell what each file holds, and what it lacks for deadlines to be known.
@@ -73,9 +73,11 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
 fn lines(inspected: &Inspection) -> String {
     let mut objects: Vec<Map<String, Value>> = inspected.files.iter().map(file).collect();
     if let Some(together) = &inspected.together {
-        let mut object = Map::new();
-        object.insert("files".to_owned(), inspected.files.len().into());
-        object.insert("spans_admitted".to_owned(), together.spans.into());
+        let mut object = map([
+            ("schema_version", json!(SCHEMA_VERSION)),
+            ("files", json!(inspected.files.len())),
+            ("spans_admitted", json!(together.spans)),
+        ]);
         object.extend(counts(together));
         objects.push(object);
     }
@@ -102,6 +104,7 @@ fn file(file: &FileInspection) -> Map<String, Value> {
         })
     });
     let mut object = map([
+        ("schema_version", json!(SCHEMA_VERSION)),
         ("path", json!(facts.path)),
         ("format", json!(facts.format)),
         ("compression", json!(facts.compression.name())),

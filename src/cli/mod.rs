@@ -3,12 +3,14 @@
 
 mod analyze;
 mod check;
+mod completions;
 mod exit;
 mod explain;
 mod extract;
 mod findings;
 mod input;
 mod inspect;
+mod man;
 mod manifest;
 mod memory;
 mod origin;
@@ -25,6 +27,9 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 pub use exit::{DONE, GATE_FAILED, INPUT_LOST, USAGE};
 
+/// What it is called by.
+const NAME: &str = "dwindle";
+
 /// Where a request's deadline went: deadline consumption from exported production traces.
 ///
 /// A request has one budget of time. dwindle reads exported traces, rebuilds the call trees and
@@ -32,7 +37,7 @@ pub use exit::{DONE, GATE_FAILED, INPUT_LOST, USAGE};
 /// residual work, hops that reset the timeout.
 #[derive(Debug, Parser)]
 #[command(
-    name = "dwindle",
+    name = NAME,
     version = manifest::VERSION,
     after_help = exit::HELP,
     max_term_width = 100,
@@ -54,6 +59,8 @@ enum Verb {
     Rules(rules::Args),
     Extract(extract::Args),
     Schema(schema::Args),
+    Completions(completions::Args),
+    Man(man::Args),
 }
 
 /// Runs the command and gives its exit code.
@@ -68,6 +75,8 @@ pub fn main() -> ExitCode {
         Verb::Rules(args) => rules::run(&args),
         Verb::Extract(args) => extract::run(&args),
         Verb::Schema(args) => schema::run(&args),
+        Verb::Completions(args) => completions::run(&args),
+        Verb::Man(args) => man::run(&args),
     };
     match done {
         Ok(code) => ExitCode::from(code),

@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 
 use crate::config_error::ConfigError;
 use crate::ingest::IngestError;
+use crate::report::visible;
 use crate::tables::folder::FolderError;
 
 /// What ends a command.
@@ -59,9 +60,11 @@ pub(super) fn complain(error: &Fatal) {
     note(&format!("error: {error}"));
 }
 
-/// Says something on standard error; if nobody listens, nothing can be done.
+/// Says something on standard error; if nobody listens, nothing can be done. Names in it, of files
+/// too, are nothing but text.
 pub(super) fn note(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "dwindle: {text}");
+    let lines: Vec<String> = text.split('\n').map(visible).collect();
+    let _ = writeln!(io::stderr().lock(), "dwindle: {}", lines.join("\n"));
 }
 
 /// How wide a table may be: as told, else as wide as the terminal, else 100 columns.

@@ -6,7 +6,7 @@ use super::exit;
 use super::input::one_of;
 use super::manifest::VERSION;
 use super::output::{self, Fatal, Page};
-use crate::report::{Format, rule_page, rules_list};
+use crate::report::{Format, SCHEMA_VERSION, rule_page, rules_list};
 use crate::rules::{PAGE, Rule, rule, rules};
 use crate::tables::FindingCode;
 
@@ -69,5 +69,5 @@ fn json(code: Option<FindingCode>) -> String {
     };
     let told: Vec<Value> =
         rules().filter(|rule| code.is_none_or(|code| code == rule.code)).map(one).collect();
-    format!("{:#}\n", json!({ "rules": told }))
+    format!("{:#}\n", json!({ "schema_version": SCHEMA_VERSION, "rules": told }))
 }

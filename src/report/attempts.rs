@@ -91,10 +91,10 @@ fn row(((call, ordinal), attempt): Entry<'_>, is_bounded: bool) -> Row {
         percentiles::percentile(&attempt.backoff.sorted(), Quantile::P50),
         percentiles::percentile(&attempt.duration.sorted(), Quantile::P50),
     ]);
-    let own_keys = vec![("kinds", kinds), ("ordinal", ordinal.to_string())];
+    let own_keys = vec![("kinds", Some(kinds)), ("ordinal", Some(ordinal.to_string()))];
     Row {
         label: words::call(call),
-        keys: [words::call_keys(call), own_keys].concat(),
+        keys: [words::call_keys(Some(call)), own_keys].concat(),
         cells,
         ..Row::default()
     }

@@ -2,7 +2,7 @@
 
 use super::model::{Block, Cell, Column, Layout, Row, Section, Table};
 use super::{Options, attempts, explain, figures, hops, percentiles, sampling, text, words};
-use crate::distributions::{ClassSummary, FindingSummary, Measure, Name, Place, Sample};
+use crate::distributions::{ClassSummary, FindingSummary, Measure, Name, Place, Sample, Sorted};
 use crate::exemplars::Exemplars;
 use crate::stats::Quantile;
 use crate::tables::{BadSide, BlindSpot, Category, DeadlineSource, FindingCode, TerminalOutcome};
@@ -178,7 +178,10 @@ fn measure_table(
 fn budgets(class: &ClassSummary) -> Option<Table> {
     let side = percentiles::side_of(Measure::BudgetAtOrigin);
     let table = measure_table(("budget", "Budget on the way in"), class, &BUDGETS, side);
-    (!table.rows.is_empty()).then_some(table)
+    let samples = BUDGETS.iter().filter_map(|measure| class.measures.get(measure));
+    let samples: Vec<Sorted> =
+        samples.filter(|sample| !sample.is_empty()).map(Sample::sorted).collect();
+    (!table.rows.is_empty()).then(|| percentiles::with_shapes(table, "", &samples))
 }
 
 fn times(class: &ClassSummary) -> Table {
@@ -233,7 +236,7 @@ fn spent(class: &ClassSummary, options: &Options) -> Option<Table> {
         cells.extend(percentiles::cells(side, &sample.sorted_of(whole)).into_iter().skip(1));
         Row {
             label: words::named(Some(service)).to_owned(),
-            keys: vec![("service", service.to_string()), ("category", category)],
+            keys: vec![("service", Some(service.to_string())), ("category", Some(category))],
             cells,
             ..Row::default()
         }
@@ -257,8 +260,7 @@ fn late(class: &ClassSummary) -> Option<Table> {
         return None;
     }
     let side = percentiles::side_of(Measure::LateWork);
-    let mut columns =
-        vec![Column::new("requests", "requests", "nonzero"), Column::new("total", "", "sum")];
+    let mut columns = vec![Column::new("requests", "", "nonzero"), Column::new("total", "", "sum")];
     columns.extend(percentiles::columns(
         side,
         "",
@@ -336,7 +338,6 @@ fn finding_row(code: FindingCode, place: Option<&Place>, finding: &FindingSummar
         wasted,
         Cell::Text(words::finding(code).to_owned()),
     ];
-    let keys = place.map(words::place_keys).unwrap_or_default();
     let row = Row::new("code", code.name(), cells);
-    Row { keys: [row.keys, keys].concat(), ..row }
+    Row { keys: [row.keys, words::place_keys(place)].concat(), ..row }
 }

@@ -1,14 +1,24 @@
-//! A report as one tidy table, a value a line: exact, times in nanoseconds.
-//!
-//! Columns: `section` (the table's id), `class` (request class, or empty), `scope` (what the row is
-//! about, as `key=value` joined by `; `), `measure`, `statistic`, `value`, `unit` (`ns`, `unix_ns`,
-//! `count`), `n` (of how many), `lo` and `hi` (the 95 % interval). Empty is unknown.
+//! A report as one tidy table, a value a line: exact, times in nanoseconds. docs/output.md tells the
+//! columns. No two lines agree in section, class, scope, measure and statistic.
 
 use super::json::{Number, number};
-use super::model::{Block, Report, Row, Table};
+use super::model::{Block, Cell, Column, Key, Report, Row, Table};
+use crate::tables::spreadsheet::harmless;
 
-const HEADS: [&str; 10] =
-    ["section", "class", "scope", "measure", "statistic", "value", "unit", "n", "lo", "hi"];
+const HEADS: [&str; 12] = [
+    "section",
+    "class",
+    "scope",
+    "measure",
+    "statistic",
+    "value",
+    "unit",
+    "n",
+    "lo",
+    "hi",
+    "quantile",
+    "schema_version",
+];
 
 /// Writes a report.
 pub(super) fn render(report: &Report) -> String {
@@ -20,7 +30,7 @@ pub(super) fn render(report: &Report) -> String {
             if let Block::Table(table) = block {
                 for row in &table.rows {
                     for record in records(section.class.as_deref(), table, row) {
-                        let _ = writer.write_record(record.map(|field| harmless(&field)));
+                        let _ = writer.write_record(record);
                     }
                 }
             }
@@ -33,34 +43,48 @@ fn records<'a>(
     class: Option<&'a str>,
     table: &'a Table,
     row: &'a Row,
-) -> impl Iterator<Item = [String; 10]> + 'a {
-    let key_of = |name: &str| row.keys.iter().find(|(key, _)| *key == name);
-    let class = class.or(key_of("class").map(|(_, class)| class.as_str()));
-    let keys = row.keys.iter().filter(|(key, _)| !["measure", "class"].contains(key));
-    let scope: Vec<String> = keys.map(|(key, value)| format!("{key}={value}")).collect();
-    table.columns.iter().zip(&row.cells).filter_map(move |(column, cell)| {
-        let Number { value, unit, n, lo, hi, quantile } = number(cell)?;
-        let measure = if column.measure.is_empty() { row.measure } else { column.measure };
-        let exact =
-            |number: Option<i128>| number.map(|number| number.to_string()).unwrap_or_default();
-        Some([
-            table.id.to_owned(),
-            class.unwrap_or("").to_owned(),
-            scope.join("; "),
-            measure.to_owned(),
-            quantile.unwrap_or_else(|| column.statistic.clone()),
-            exact(value),
-            unit.to_owned(),
-            exact(n),
-            exact(lo),
-            exact(hi),
-        ])
-    })
+) -> impl Iterator<Item = [String; HEADS.len()]> + 'a {
+    let of_row = row.keys.iter().find(|(name, _)| *name == "class");
+    let class = class.or(of_row.and_then(|(_, class)| class.as_deref())).unwrap_or_default();
+    let scope = scope(&row.keys);
+    let cells = table.columns.iter().zip(&row.cells);
+    cells.filter_map(move |(column, cell)| record([table.id, class, &scope], row, column, cell))
 }
 
-/// A field that no spreadsheet takes for a formula. Numbers, negative ones too, stay as they are.
-fn harmless(field: &str) -> String {
-    let is_formula =
-        field.starts_with(['=', '+', '-', '@', '\t', '\r']) && field.parse::<i128>().is_err();
-    if is_formula { format!("'{field}") } else { field.to_owned() }
+fn record(
+    [section, class, scope]: [&str; 3],
+    row: &Row,
+    column: &Column,
+    cell: &Cell,
+) -> Option<[String; HEADS.len()]> {
+    let Number { value, unit, n, lo, hi, quantile } = number(cell)?;
+    let measure = if column.measure.is_empty() { row.measure } else { column.measure };
+    let text = |text: &str| harmless(text).into_owned();
+    let exact = |number: Option<i128>| number.map(|number| number.to_string()).unwrap_or_default();
+    Some([
+        text(section),
+        text(class),
+        text(scope),
+        text(measure),
+        text(&column.statistic),
+        exact(value),
+        text(unit),
+        exact(n),
+        exact(lo),
+        exact(hi),
+        quantile.filter(|quantile| *quantile != column.statistic).unwrap_or_default(),
+        super::SCHEMA_VERSION.to_string(),
+    ])
+}
+
+/// What tells a row from others of its table. A key without a value is left out; in values `\` stands
+/// before what would end them.
+fn scope(keys: &[Key]) -> String {
+    let told = |(name, value): &Key| match (*name, value) {
+        ("measure" | "class", _) | (_, None) => None,
+        (name, Some(value)) => {
+            Some(format!("{name}={}", value.replace('\\', r"\\").replace(';', r"\;")))
+        }
+    };
+    keys.iter().filter_map(told).collect::<Vec<_>>().join("; ")
 }

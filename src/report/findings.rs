@@ -108,24 +108,23 @@ fn row(ranking: &Ranking, subject: &Subject, group: &Group) -> Row {
         Cell::Text(id.clone()),
         Cell::Text(words::named(Some(&subject.class)).to_owned()),
     ];
-    let call = subject.call.as_ref();
     let mut keys = vec![
-        ("id", id),
-        ("class", subject.class.to_string()),
-        ("code", subject.code.name().to_owned()),
+        ("id", Some(id)),
+        ("class", Some(subject.class.to_string())),
+        ("code", Some(subject.code.name().to_owned())),
     ];
-    keys.extend(call.map(words::call_keys).unwrap_or_default());
-    let joined = |names: Vec<&str>| names.join(" ");
+    keys.extend(words::call_keys(subject.call.as_ref()));
+    let joined = |names: Vec<&str>| Some(names.join(" "));
     let last_seen = group.deadline_last_seen_at().map(words::call);
     let names = group.reached.names.iter().map(|name| &**name);
     let reached = names.chain(group.reached.has_more.then_some("…"));
     keys.extend([
         ("evidence", joined(group.evidence.keys().map(|evidence| evidence.name()).collect())),
         ("grant_keys", joined(group.grant_keys.iter().map(|key| &**key).collect())),
-        ("defaults_of", defaults(group).join("; ")),
-        ("deadline_last_seen_at", last_seen.unwrap_or_default()),
+        ("defaults_of", Some(defaults(group).join("; "))),
+        ("deadline_last_seen_at", last_seen),
         ("reached", joined(reached.collect())),
-        ("traces", traces(group)),
+        ("traces", Some(traces(group))),
     ]);
     Row { label: subject.code.name().to_owned(), keys, cells, ..Row::default() }
 }

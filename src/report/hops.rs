@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::model::{Cell, Column, Row, Table};
 use super::{Options, percentiles, words};
-use crate::distributions::{ClassSummary, HopSummary, Place, Sample};
+use crate::distributions::{ClassSummary, HopSummary, Place, Sample, Sorted};
 use crate::stats::Quantile;
 use crate::tables::Verdict;
 use crate::units::Nanos;
@@ -90,11 +90,11 @@ struct Told {
 fn on_the_path(class: &ClassSummary, told: &Told, options: &Options) -> Option<Table> {
     let side = percentiles::side_of_hops(told.column);
     let places = below_origin(class, told.sample);
-    let row = |(level, place, hop): (usize, &Place, &HopSummary)| Row {
+    let row = |(&(level, place, _), values): (&Ordered<'_>, &Sorted)| Row {
         label: words::callee(&place.call),
         level,
-        keys: words::place_keys(place),
-        cells: percentiles::cells(side, &(told.sample)(hop).sorted()),
+        keys: words::place_keys(Some(place)),
+        cells: percentiles::cells(side, values),
         ..Row::default()
     };
     let largest = percentiles::largest(places.iter().map(|(_, _, hop)| (told.sample)(hop)));
@@ -106,7 +106,12 @@ fn on_the_path(class: &ClassSummary, told: &Told, options: &Options) -> Option<T
         ..Table::default()
     };
     let all = places.len();
-    table.with_some_of(all, busiest(places, options.rows).into_iter().map(row).collect())
+    let places = busiest(places, options.rows);
+    let samples: Vec<Sorted> =
+        places.iter().map(|(_, _, hop)| (told.sample)(hop).sorted()).collect();
+    let rows = places.iter().zip(&samples).map(row).collect();
+    let table = table.with_some_of(all, rows)?;
+    Some(percentiles::with_shapes(table, told.measure, &samples))
 }
 
 /// The hops below the origin that have any value of a sample, as a tree.
@@ -146,7 +151,7 @@ pub(super) fn queues(class: &ClassSummary, options: &Options) -> Option<Table> {
     let largest = percentiles::largest(queued.iter().map(|(_, hop)| &hop.queue));
     let row = |(place, hop): (&Place, &HopSummary)| Row {
         label: words::call(&place.call),
-        keys: words::place_keys(place),
+        keys: words::place_keys(Some(place)),
         cells: percentiles::cells(side, &hop.queue.sorted()),
         ..Row::default()
     };
@@ -180,7 +185,7 @@ pub(super) fn grants(class: &ClassSummary, options: &Options) -> Option<Table> {
     }));
     let row = |(_, place, hop): Ordered<'_>| Row {
         label: words::call(&place.call),
-        keys: words::place_keys(place),
+        keys: words::place_keys(Some(place)),
         cells: std::iter::once(hop.hops)
             .chain(verdicts.iter().map(|&verdict| count(hop, verdict)))
             .map(Cell::Count)

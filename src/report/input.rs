@@ -65,7 +65,7 @@ fn edges(summary: &Summary, options: &Options) -> Option<Table> {
     let row = |((caller, callee), &calls): (&(_, _), &u64)| {
         let (caller, callee): (&Name, &Name) = (caller, callee);
         let label = format!("{} → {}", words::named(Some(caller)), words::named(Some(callee)));
-        let keys = vec![("caller", caller.to_string()), ("callee", callee.to_string())];
+        let keys = vec![("caller", Some(caller.to_string())), ("callee", Some(callee.to_string()))];
         Row {
             label,
             keys,

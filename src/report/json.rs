@@ -1,19 +1,9 @@
-//! A report as JSON: exact, times in nanoseconds.
-//!
-//! ```json
-//! {"schema_version": 1, "version": "…", "sections": [{"title": "…", "class": "…" or null,
-//!  "notes": ["…"], "tables": [{"id": "…", "rows": [{…}]}]}]}
-//! ```
-//! A row holds its keys as text (`class`, `caller`, `callee`, `operation`, `code`, …) and its
-//! numbers under the measure's name and the statistic's, such as `elapsed_ns_p99` (the statistic
-//! alone where the key `measure` names the measure): `{"value": …, "unit": "ns"}`, with `n` where
-//! it is of a number of values, `lo` and `hi` (null: not bounded) for percentiles, and `quantile`
-//! where another percentile than the name's was all that the sample allowed. An unknown value is
-//! null, as is a percentile of too small a sample.
+//! A report as JSON: exact, times in nanoseconds. docs/output.md tells the names, and what a null
+//! means.
 
 use serde_json::{Map, Value, json};
 
-use super::model::{Block, Cell, Column, Report, Row, Section, Table};
+use super::model::{Block, Cell, Column, Report, Row, Section, Shape, Table};
 
 /// What a cell holds for machines.
 pub(super) struct Number {
@@ -31,7 +21,7 @@ pub(super) struct Number {
     pub(super) quantile: Option<String>,
 }
 
-/// The number in a cell; `None` for words.
+/// The number in a cell; `None` for words and pictures.
 pub(super) fn number(cell: &Cell) -> Option<Number> {
     let nanos = |length: crate::units::Nanos| i128::from(length.as_nanos());
     let plain = |value: i128, unit, n| Number {
@@ -43,7 +33,7 @@ pub(super) fn number(cell: &Cell) -> Option<Number> {
         quantile: None,
     };
     Some(match cell {
-        Cell::Text(_) => return None,
+        Cell::Text(_) | Cell::Shape(_) => return None,
         Cell::Absent => Number { value: None, ..plain(0, "", None) },
         Cell::Count(count) => plain(i128::from(*count), "count", None),
         Cell::Sample { n, effective } => {
@@ -113,7 +103,9 @@ fn row(table: &Table, row: &Row) -> Value {
     let mut fields: Map<String, Value> =
         row.keys.iter().map(|(key, value)| ((*key).to_owned(), json!(value))).collect();
     for (column, cell) in table.columns.iter().zip(&row.cells) {
-        if let Some(number) = number(cell) {
+        if let Cell::Shape(shape) = cell {
+            fields.insert(name(column), self::shape(shape));
+        } else if let Some(number) = number(cell) {
             fields.insert(name(column), value(&number, column));
         }
     }
@@ -146,6 +138,16 @@ fn value(number: &Number, column: &Column) -> Value {
         fields.insert("quantile".to_owned(), json!(quantile));
     }
     Value::Object(fields)
+}
+
+fn shape(shape: &Shape) -> Value {
+    json!({
+        "from_ns": shape.from.as_nanos(),
+        "width_ns": shape.width.as_nanos(),
+        "counts": shape.counts,
+        "below": shape.below.unwrap_or(0),
+        "above": shape.above.unwrap_or(0),
+    })
 }
 
 /// A whole number. Sums beyond 64 bits, some 292 years, are given as text.

@@ -21,6 +21,7 @@ mod percentiles;
 mod problems;
 mod rules;
 mod sampling;
+mod shape;
 mod terminal;
 mod text;
 mod waterfall;
@@ -37,8 +38,9 @@ pub use findings::findings;
 pub use inspection::{inspection, missing};
 pub use model::Report;
 pub use rules::{rule_page, rules_list};
+pub use text::visible;
 
-/// Version of the JSON and CSV forms. It changes when a name or a meaning does.
+/// Version of the JSON and CSV forms (docs/output.md). It changes when a name or a meaning does.
 pub const SCHEMA_VERSION: u32 = 1;
 
 names! {

@@ -5,8 +5,9 @@ use crate::stats::Quantile;
 use crate::units::{Nanos, UnixNanos};
 
 pub use super::figures::{
-    Drawing, Edge, Fact, Figure, Graph, Node, Part, Shape, Shapes, Stack, Stage, Work,
+    Drawing, Edge, Fact, Figure, Graph, Node, Part, Ridge, Ridges, Stack, Stage, Work,
 };
+pub use super::shape::Shape;
 use super::text;
 pub use super::waterfall::{Bar, Mark, Stroke, Waterfall};
 
@@ -87,6 +88,8 @@ pub enum Kind {
     Name,
     /// Sentences, which are told whole or not at all.
     Prose,
+    /// Drawings, which take the room that is left.
+    Picture,
 }
 
 /// A column of a table.
@@ -108,6 +111,9 @@ pub struct Column {
     pub is_part: bool,
 }
 
+/// The name of a key, and its value.
+pub type Key = (&'static str, Option<String>);
+
 /// A row of a table.
 #[derive(Clone, Debug, Default)]
 pub struct Row {
@@ -117,8 +123,9 @@ pub struct Row {
     pub is_quiet: bool,
     /// How deep it stands in a tree.
     pub level: usize,
-    /// What tells it from other rows, for machines: stable names, raw values.
-    pub keys: Vec<(&'static str, String)>,
+    /// What tells it from other rows, for machines: stable names, raw values; `None` where there is
+    /// none.
+    pub keys: Vec<Key>,
     /// What is measured, where the columns do not say so.
     pub measure: &'static str,
     /// One for each column.
@@ -155,6 +162,8 @@ pub enum Cell {
     TimeRange(Nanos, Nanos),
     /// An instant.
     Instant(UnixNanos),
+    /// How many lie where.
+    Shape(Shape),
     /// A percentile of `n` values; `None` where they are too few to tell.
     Percentile {
         /// Which one.
@@ -224,6 +233,11 @@ impl Column {
         Self { kind: Kind::Prose, rank: Self::MACHINES - 1, ..Self::new(title, "", "") }
     }
 
+    /// A column of drawings of a measure, whose scale `title` tells.
+    pub fn picture(title: &str, measure: &'static str) -> Self {
+        Self { kind: Kind::Picture, rank: 2, ..Self::new(title, measure, "histogram") }
+    }
+
     /// The same, and goes where it is narrow.
     #[must_use]
     pub fn ranked(self, rank: u8) -> Self {
@@ -251,7 +265,7 @@ impl Column {
 impl Row {
     /// A row that one key tells from the others.
     pub fn new(key: &'static str, value: &str, cells: Vec<Cell>) -> Self {
-        let keys = vec![(key, value.to_owned())];
+        let keys = vec![(key, Some(value.to_owned()))];
         Self { label: value.to_owned(), keys, cells, ..Self::default() }
     }
 
@@ -292,6 +306,7 @@ impl Cell {
                 if least == largest { least } else { format!("{least}–{largest}") }
             }
             Self::Instant(instant) => text::instant(*instant),
+            Self::Shape(shape) => shape.draw(usize::MAX),
             Self::Percentile { quantile, estimate: None, .. } => {
                 format!("n<{}", text::count(quantile.least_sample() as u64))
             }

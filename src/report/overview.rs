@@ -119,7 +119,8 @@ fn what_was_read(classes: &Classes<'_>, facts: &RunFacts) -> String {
         ),
     };
     format!(
-        "{}. Times in ms; [a, b] is a 95 % interval, left out where it is a point.{deadlines}",
+        "{}. Times in ms; [a, b] is a 95 % interval, left out where it is a point; bars tell how many \
+         lie where, by square roots, and ┊ is zero.{deadlines}",
         parts.join(" · ")
     )
 }
@@ -338,12 +339,12 @@ fn waste_row(code: FindingCode, call: Option<&Call>, waste: &Waste<'_>) -> Row {
     let wasted =
         if waste.wasted_known > 0 { Cell::TotalTime(waste.wasted_ns) } else { Cell::Absent };
     let cells = vec![
-        Cell::Text(place.clone()),
+        Cell::Text(place),
         Cell::Count(waste.findings),
         Cell::Count(waste.classes.len() as u64),
         wasted,
         Cell::Text(words::finding(code).to_owned()),
     ];
     let row = Row::new("code", code.name(), cells);
-    Row { keys: [row.keys, vec![("call", place)]].concat(), ..row }
+    Row { keys: [row.keys, words::call_keys(call)].concat(), ..row }
 }

@@ -1,23 +1,25 @@
 //! Percentiles towards the side on which a measure hurts (SEMANTICS §12).
 
-use super::model::{Cell, Column};
+use super::model::{Cell, Column, Table as Told};
+use super::shape::Scale;
 use crate::distributions::{Measure, Sample, Sorted};
 use crate::stats::Quantile;
 use crate::tables::{BadSide, HopRow, RequestRow, Row as _, Table};
 
-/// Towards the worst, and how early a column goes where it is narrow.
+/// Towards the worst, and how early a column goes where it is narrow; [`Column::picture`] stands
+/// between the outermost two and the rest.
 const HIGH: [(Quantile, u8); 5] = [
     (Quantile::P50, 1),
-    (Quantile::P90, 3),
-    (Quantile::P95, 2),
+    (Quantile::P90, 4),
+    (Quantile::P95, 3),
     (Quantile::P99, 0),
-    (Quantile::P99_9, 4),
+    (Quantile::P99_9, 5),
 ];
 const LOW: [(Quantile, u8); 5] = [
-    (Quantile::P0_1, 4),
+    (Quantile::P0_1, 5),
     (Quantile::P1, 0),
-    (Quantile::P5, 2),
-    (Quantile::P10, 3),
+    (Quantile::P5, 3),
+    (Quantile::P10, 4),
     (Quantile::P50, 1),
 ];
 
@@ -45,7 +47,7 @@ pub(super) fn columns(side: BadSide, measure: &'static str, largest_n: usize) ->
         let name = quantile.to_string();
         let column = Column::new(&name, measure, &name);
         match rank {
-            2.. if largest_n < quantile.least_sample() => column.ranked(Column::MACHINES),
+            3.. if largest_n < quantile.least_sample() => column.ranked(Column::MACHINES),
             _ => column.ranked(rank),
         }
     });
@@ -70,6 +72,17 @@ pub(super) fn cells(side: BadSide, values: &Sorted) -> Vec<Cell> {
     let effective = mass.is_weighted().then(|| mass.sample_size());
     cells.insert(0, Cell::Sample { n: mass.n, effective });
     cells
+}
+
+/// The same table with the shape of each row's sample at its right.
+pub(super) fn with_shapes(table: Told, measure: &'static str, samples: &[Sorted]) -> Told {
+    let scale = Scale::of(samples);
+    let mut table = table;
+    table.columns.push(Column::picture(&scale.title(), measure));
+    for (row, values) in table.rows.iter_mut().zip(samples) {
+        row.cells.push(Cell::Shape(scale.shape(values)));
+    }
+    table
 }
 
 fn by_side(side: BadSide) -> &'static [(Quantile, u8); 5] {

@@ -50,11 +50,11 @@ fn row(problem: &Problem) -> Row {
     Row {
         label: problem.code.clone(),
         keys: vec![
-            ("code", problem.code.clone()),
-            ("severity", problem.severity.name().to_owned()),
-            ("file", problem.file.clone()),
-            ("message", problem.message.clone()),
-            ("help", problem.help.clone()),
+            ("code", Some(problem.code.clone())),
+            ("severity", Some(problem.severity.name().to_owned())),
+            ("file", Some(problem.file.clone())),
+            ("message", Some(problem.message.clone())),
+            ("help", Some(problem.help.clone())),
         ],
         cells: vec![
             Cell::Text(problem.severity.name().to_owned()),

@@ -2,7 +2,7 @@
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, presets};
 
-use super::model::{Block, Cell, Column, Kind, Layout, Report, Row, Section, Table};
+use super::model::{Block, Cell, Column, Kind, Layout, Report, Row, Section, Shape, Table};
 use super::text::{shorten, visible, width, without_commands, wrap};
 use super::waterfall::{Line, Tone};
 
@@ -14,6 +14,8 @@ const READABLE_NAME: usize = 24;
 const LEAST_NAME: usize = 8;
 /// Between columns.
 const GAP: u16 = 2;
+/// A picture narrower than this shows nothing.
+const LEAST_PICTURE: usize = 8;
 /// How far a tree steps in, and how often at most.
 const INDENT: (usize, usize) = (2, 8);
 /// Before a point of a list.
@@ -155,33 +157,45 @@ impl Grid {
         let fitting = |with_intervals| Self::by_rank(table, room, with_intervals);
         fitting(true).or_else(|| fitting(false)).unwrap_or_else(|| {
             let mut kept = columns_up_to(table, 0);
-            while Self::of(table, &kept, false).least_width(LEAST_NAME) > room
-                && kept.pop().is_some()
-            {}
-            Self::of(table, &kept, false).shortened(room)
+            let narrow = |kept: &[(usize, &Column)]| Self::of(table, kept, false, LEAST_PICTURE);
+            while narrow(&kept).least_width(LEAST_NAME) > room && kept.pop().is_some() {}
+            narrow(&kept).shortened(room)
         })
     }
 
-    /// With as many columns as fit, if those fit that should stay.
+    /// With as many columns as fit, if those fit that should stay. A picture that has to go before
+    /// a number comes back where that number leaves room enough.
     fn by_rank(table: &Table, room: usize, with_intervals: bool) -> Option<Self> {
         let ranked = (0..Column::MACHINES).rev();
-        let mut grids =
-            ranked.map(|rank| Self::of(table, &columns_up_to(table, rank), with_intervals));
+        let mut choices = ranked
+            .flat_map(|rank| [columns_and_pictures_up_to(table, rank), columns_up_to(table, rank)]);
+        let narrow =
+            |kept: &[(usize, &Column)]| Self::of(table, kept, with_intervals, LEAST_PICTURE);
         // A sentence is worth less than a whole name.
-        let fits = |grid: &Self| {
+        let fits = |kept: &Vec<(usize, &Column)>| {
+            let grid = narrow(kept);
             let has_prose = grid.columns.contains(&Kind::Prose);
             grid.least_width(if has_prose { usize::MAX } else { READABLE_NAME }) <= room
         };
-        grids.find(fits).map(|grid| grid.shortened(room))
+        choices.find(fits).map(|kept| {
+            let free = room.saturating_sub(narrow(&kept).least_width(usize::MAX));
+            Self::of(table, &kept, with_intervals, LEAST_PICTURE + free).shortened(room)
+        })
     }
 
-    fn of(table: &Table, kept: &[(usize, &Column)], with_intervals: bool) -> Self {
-        let heads = kept.iter().map(|(_, column)| column.title.clone());
+    /// With pictures in so many columns, or as few as they need.
+    fn of(table: &Table, kept: &[(usize, &Column)], with_intervals: bool, picture: usize) -> Self {
+        let heads = kept.iter().map(|&(index, column)| head(table, index, column, picture));
         let mut lines = vec![std::iter::once(table.head.to_owned()).chain(heads).collect()];
         lines.extend(table.rows.iter().filter(|row| !row.is_quiet).map(|row| {
             let cells = kept.iter().map(|&(index, column)| {
-                let cell = row.cells.get(index).unwrap_or(&Cell::Absent);
-                visible(&cell.words(&column.statistic, with_intervals || !column.is_brief))
+                match row.cells.get(index).unwrap_or(&Cell::Absent) {
+                    Cell::Shape(shape) => shape.draw(Shape::least_width(&column.title, picture)),
+                    cell => {
+                        let with_interval = with_intervals || !column.is_brief;
+                        visible(&cell.words(&column.statistic, with_interval))
+                    }
+                }
             });
             std::iter::once(label(row)).chain(cells).collect()
         }));
@@ -231,7 +245,7 @@ impl Grid {
     fn least_width(&self, name: usize) -> usize {
         let least = self.widths().into_iter().zip(&self.columns).map(|(width, kind)| match kind {
             Kind::Name => width.min(name),
-            Kind::Number | Kind::Prose => width,
+            Kind::Number | Kind::Prose | Kind::Picture => width,
         });
         least.sum::<usize>() + self.gaps()
     }
@@ -270,7 +284,7 @@ impl Grid {
             column.set_padding((0, if index == last { 0 } else { GAP }));
             column.set_cell_alignment(match kind {
                 Kind::Number => CellAlignment::Right,
-                Kind::Name | Kind::Prose => CellAlignment::Left,
+                Kind::Name | Kind::Prose | Kind::Picture => CellAlignment::Left,
             });
         }
         drawn.to_string()
@@ -279,6 +293,23 @@ impl Grid {
 
 fn columns_up_to(table: &Table, rank: u8) -> Vec<(usize, &Column)> {
     table.columns.iter().enumerate().filter(|(_, column)| column.rank <= rank).collect()
+}
+
+fn columns_and_pictures_up_to(table: &Table, rank: u8) -> Vec<(usize, &Column)> {
+    let is_kept = |column: &Column| column.rank <= rank || column.kind == Kind::Picture;
+    table.columns.iter().enumerate().filter(|(_, column)| is_kept(column)).collect()
+}
+
+/// What stands above a column; above pictures their scale, as wide as they are.
+fn head(table: &Table, index: usize, column: &Column, picture: usize) -> String {
+    let mut cells = table.rows.iter().filter_map(|row| row.cells.get(index));
+    let shape = cells.find_map(|cell| match cell {
+        Cell::Shape(shape) => Some(shape),
+        _ => None,
+    });
+    let drawn =
+        |shape: &Shape| shape.head(&column.title, Shape::least_width(&column.title, picture));
+    shape.map_or_else(|| column.title.clone(), drawn)
 }
 
 fn label(row: &Row) -> String {

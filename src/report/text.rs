@@ -138,12 +138,18 @@ pub(super) fn wrap(text: &str, room: usize) -> Vec<String> {
     lines
 }
 
+/// So many marks may stand on one letter; more would hide the lines above.
+const MOST_MARKS: usize = 3;
+
 /// `text` without anything that a terminal or a reader's eye would take for more than text:
-/// control characters, and those that change the direction of what follows or cannot be seen.
-pub(super) fn visible(text: &str) -> String {
+/// control characters, those that change the direction of what follows or cannot be seen, and heaps
+/// of marks on one letter.
+pub fn visible(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
+    let mut marks = 0;
     for c in text.chars() {
-        if c.is_control() || is_invisible(c) {
+        marks = if c.width() == Some(0) { marks + 1 } else { 0 };
+        if c.is_control() || is_invisible(c) || marks > MOST_MARKS {
             safe.extend(c.escape_unicode());
         } else {
             safe.push(c);
@@ -152,11 +158,22 @@ pub(super) fn visible(text: &str) -> String {
     safe
 }
 
+/// What Unicode lets programs ignore, and what ends lines or changes direction.
 fn is_invisible(c: char) -> bool {
     matches!(c,
-        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
-        | '\u{e0000}'..='\u{e0fff}')
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
+        | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// A line without the colours that it begins with.
+fn without_colours(line: &str) -> &str {
+    match line.strip_prefix('\u{1b}').and_then(|line| line.split_once('m')) {
+        Some((_, rest)) => without_colours(rest.trim_start()),
+        None => line,
+    }
 }
 
 /// A page of which no line is a workflow command: forges that run it take every line that begins with
@@ -165,7 +182,7 @@ pub(super) fn without_commands(page: &str) -> String {
     /// As wide as a colon, and looks like one.
     const RATIO: &str = "\u{2236}";
     let line = |line: &str| {
-        let command = line.trim_start();
+        let command = without_colours(line.trim_start());
         if command.starts_with("::") {
             let (indent, rest) = line.split_at(line.len() - command.len());
             [indent, RATIO, rest.get(1..).unwrap_or_default()].concat()

@@ -1,5 +1,6 @@
 //! What names in tables mean, in words for people, and what machines tell rows by.
 
+use super::model::Key;
 use crate::check::Need;
 use crate::distributions::{Call, Measure, Name, Place};
 use crate::rules::rule;
@@ -86,17 +87,18 @@ pub(super) fn call(call: &Call) -> String {
 }
 
 /// What tells a place from others, for machines.
-pub(super) fn place_keys(place: &Place) -> Vec<(&'static str, String)> {
-    [call_keys(&place.call), vec![("depth", place.depth.to_string())]].concat()
+pub(super) fn place_keys(place: Option<&Place>) -> Vec<Key> {
+    let depth = ("depth", place.map(|place| place.depth.to_string()));
+    [call_keys(place.map(|place| &place.call)), vec![depth]].concat()
 }
 
 /// What tells a call from others, for machines.
-pub(super) fn call_keys(call: &Call) -> Vec<(&'static str, String)> {
-    let name = |name: &Option<Name>| name.as_deref().unwrap_or("").to_owned();
+pub(super) fn call_keys(call: Option<&Call>) -> Vec<Key> {
+    let name = |name: Option<&Name>| name.map(ToString::to_string);
     vec![
-        ("caller", name(&call.caller)),
-        ("callee", name(&call.callee)),
-        ("operation", call.operation.to_string()),
+        ("caller", name(call.and_then(|call| call.caller.as_ref()))),
+        ("callee", name(call.and_then(|call| call.callee.as_ref()))),
+        ("operation", name(call.map(|call| &call.operation))),
     ]
 }
 

@@ -20,6 +20,7 @@ use serde_json::Value;
 
 use super::foreign::{guarded, guarded_batches};
 use super::schema::Table;
+use super::spreadsheet::{harmless, original};
 use crate::names::names;
 
 /// Rows that are read back at a time.
@@ -35,7 +36,8 @@ names! {
         Parquet = "parquet",
         /// One JSON object a line.
         Ndjson = "ndjson",
-        /// Comma-separated values with a header; lists are joined by `|`, nulls are empty.
+        /// Comma-separated values with a header; lists are joined by `|`, nulls are empty, and an
+        /// apostrophe stands before text that a spreadsheet would run as a formula.
         Csv = "csv",
     }
 }
@@ -148,10 +150,10 @@ fn json_cell(column: &ArrayRef, row: usize) -> Value {
 fn text_cell(column: &ArrayRef, row: usize) -> String {
     match json_cell(column, row) {
         Value::Null => String::new(),
-        Value::String(text) => text,
+        Value::String(text) => harmless(&text).into_owned(),
         Value::Array(items) => {
             let items = items.iter().map(|item| item.as_str().unwrap_or_default());
-            items.collect::<Vec<_>>().join(LIST_SEPARATOR)
+            harmless(&items.collect::<Vec<_>>().join(LIST_SEPARATOR)).into_owned()
         }
         other => other.to_string(),
     }
@@ -192,8 +194,8 @@ pub(super) fn read_batches<E: From<FormatError>>(
                 let record = record.map_err(FormatError::from)?;
                 rows.push(|field| {
                     let place = header.iter().position(|name| name == field);
-                    let text = place.and_then(|place| record.get(place));
-                    Value::String(text.unwrap_or_default().to_owned())
+                    let text = place.and_then(|place| record.get(place)).unwrap_or_default();
+                    Value::String(original(text).to_owned())
                 })?;
                 if let Some(batch) = rows.full()? {
                     take(batch)?;

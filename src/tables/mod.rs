@@ -16,6 +16,7 @@ mod parquet_file;
 mod rows;
 mod schema;
 pub mod spans;
+pub mod spreadsheet;
 mod stay;
 mod thrift;
 

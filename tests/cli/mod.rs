@@ -1,5 +1,6 @@
 //! The command as its users meet it.
 
+mod definitions;
 mod determinism;
 mod errors;
 mod folder;

@@ -27,6 +27,7 @@ fn one_object_a_file_tells_all_counts_by_name() {
     assert_eq!(
         object,
         json!({
+            "schema_version": 1,
             "path": path,
             "format": "OTLP JSON lines",
             "compression": "none",

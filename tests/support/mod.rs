@@ -2,6 +2,7 @@
 
 pub mod case_tables;
 pub mod command;
+pub mod harmless;
 pub mod invariants;
 pub mod made_spans;
 pub mod made_tables;

@@ -3,14 +3,14 @@
 mod burn_down;
 mod facts;
 mod graph;
-mod shapes;
+mod ridges;
 mod stack;
 mod work;
 
 pub use burn_down::Stage;
 pub use facts::Fact;
 pub use graph::{Edge, Graph, Node};
-pub use shapes::{Shape, Shapes};
+pub use ridges::{Ridge, Ridges};
 pub use stack::{Part, Stack};
 pub use work::Work;
 
@@ -43,7 +43,7 @@ pub enum Drawing {
     /// A whole and its parts.
     Stack(Stack),
     /// Distributions above each other on one scale.
-    Shapes(Shapes),
+    Ridges(Ridges),
     /// Late and residual work.
     Work(Vec<Work>),
     /// Who calls whom.
@@ -64,8 +64,8 @@ pub(super) fn of_class(class: &ClassSummary) -> Vec<Block> {
     let figures = [
         burn_down::figure(class),
         stack::figure(class),
-        shapes::remaining(class),
-        shapes::attempts(class),
+        ridges::remaining(class),
+        ridges::attempts(class),
         work::figure(class),
         graph::figure(class),
     ];

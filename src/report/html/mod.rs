@@ -6,7 +6,7 @@ mod burn_down;
 mod graph;
 mod page;
 mod scale;
-mod shapes;
+mod ridges;
 mod stack;
 mod table;
 mod waterfall;
@@ -33,7 +33,7 @@ fn drawing(figure: &Figure) -> Markup {
         Drawing::Facts(facts) => page::facts(facts),
         Drawing::BurnDown(stages) => burn_down::draw(stages),
         Drawing::Stack(stack) => stack::draw(stack),
-        Drawing::Shapes(shapes) => shapes::draw(shapes),
+        Drawing::Ridges(ridges) => ridges::draw(ridges),
         Drawing::Work(work) => bars::draw(work),
         Drawing::Graph(graph) => graph::draw(graph),
     }

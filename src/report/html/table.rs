@@ -17,8 +17,10 @@ pub(super) fn draw(table: &Table) -> Markup {
     if table.layout == Layout::Line {
         return html! { @if let Some(line) = table.in_one_line() { p.line { (visible(&line)) } } };
     }
+    // What would be drawn with characters is drawn properly beside the tables.
+    let is_told = |column: &Column| column.is_for_people() && column.kind != Kind::Picture;
     let columns: Vec<(usize, &Column)> =
-        table.columns.iter().enumerate().filter(|(_, column)| column.is_for_people()).collect();
+        table.columns.iter().enumerate().filter(|(_, column)| is_told(column)).collect();
     html! {
         div.scroll role="region" tabindex="0" aria-label=(visible(&table.title)) {
             table id=[None::<&str>] data-table=(table.id) {

@@ -14,18 +14,18 @@ const BINS: usize = 80;
 
 /// Distributions on one scale.
 #[derive(Clone, Debug)]
-pub struct Shapes {
+pub struct Ridges {
     /// The least of all values.
     pub from: Nanos,
     /// The largest.
     pub to: Nanos,
     /// The distributions.
-    pub rows: Vec<Shape>,
+    pub rows: Vec<Ridge>,
 }
 
 /// One distribution.
 #[derive(Clone, Debug)]
-pub struct Shape {
+pub struct Ridge {
     /// Of what.
     pub label: String,
     /// How deep it stands in a tree.
@@ -66,13 +66,13 @@ pub(super) fn remaining(class: &ClassSummary) -> Option<Figure> {
     rows.extend(hops.into_iter().map(|(level, place, hop)| {
         row(words::callee(&place.call), level, &hop.remaining_at_entry)
     }));
-    shapes(rows).map(|shapes| Figure {
+    ridges(rows).map(|ridges| Figure {
         title: "What was left at each boundary",
         caption: "How often how much was left: the area is the number of cases, each row up to its \
                   own highest, by square roots so that small humps are seen. Values that many share \
                   to the nanosecond, such as timeouts, stand beside the bins as marks with a head. \
                   Left of the red line nothing was left.",
-        drawing: Drawing::Shapes(shapes),
+        drawing: Drawing::Ridges(ridges),
     })
 }
 
@@ -88,11 +88,11 @@ pub(super) fn attempts(class: &ClassSummary) -> Option<Figure> {
         allowances: allowances(&attempt.allowance),
     };
     let rows = attempts::told(class).into_iter().take(MOST).map(row).collect();
-    shapes(rows).map(|shapes| Figure {
+    ridges(rows).map(|ridges| Figure {
         title: "Attempts: what was left when each began",
         caption: "The dashed line is what one attempt needs, as far as it is known: attempts left of \
                   it were not funded. Heights as above.",
-        drawing: Drawing::Shapes(shapes),
+        drawing: Drawing::Ridges(ridges),
     })
 }
 
@@ -105,7 +105,7 @@ fn allowances(sample: &Sample) -> Vec<Nanos> {
     }
 }
 
-fn shapes(mut rows: Vec<Drawn>) -> Option<Shapes> {
+fn ridges(mut rows: Vec<Drawn>) -> Option<Ridges> {
     rows.retain(|row| !row.values.is_empty());
     let ends = |row: &Drawn| {
         let allowances = row.allowances.iter().copied();
@@ -114,12 +114,12 @@ fn shapes(mut rows: Vec<Drawn>) -> Option<Shapes> {
     let ends: Vec<Nanos> = rows.iter().flat_map::<Vec<Nanos>, _>(ends).collect();
     let from = ends.iter().copied().min()?.min(Nanos::ZERO);
     let to = ends.into_iter().max()?.max(Nanos::ZERO);
-    let shape = |row: Drawn| Shape {
+    let ridge = |row: Drawn| Ridge {
         label: row.label,
         level: row.level,
         n: row.values.len(),
         histogram: Histogram::new(&row.values, from, to, BINS),
         allowances: row.allowances,
     };
-    Some(Shapes { from, to, rows: rows.into_iter().map(shape).collect() })
+    Some(Ridges { from, to, rows: rows.into_iter().map(ridge).collect() })
 }

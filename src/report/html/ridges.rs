@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::scale::{Scale, float, px};
 use super::{WIDTH, ms, short};
-use crate::report::model::{Shape, Shapes};
+use crate::report::model::{Ridge, Ridges};
 use crate::report::text;
 use crate::units::Nanos;
 
@@ -18,31 +18,31 @@ const TOP: f64 = 8.0;
 const LABEL: usize = 38;
 const STEP: f64 = 10.0;
 
-pub(super) fn draw(shapes: &Shapes) -> Markup {
-    let bottom = TOP + ROW * float(shapes.rows.len() as i128);
-    let x = Scale::of(shapes.from, shapes.to, LEFT, WIDTH - RIGHT);
+pub(super) fn draw(ridges: &Ridges) -> Markup {
+    let bottom = TOP + ROW * float(ridges.rows.len() as i128);
+    let x = Scale::of(ridges.from, ridges.to, LEFT, WIDTH - RIGHT);
     let zero = x.at(Nanos::ZERO);
     html! {
-        svg viewBox={ "0 0 " (px(WIDTH)) " " (px(bottom + 22.0)) } role="img" aria-label=(said(shapes)) {
+        svg viewBox={ "0 0 " (px(WIDTH)) " " (px(bottom + 22.0)) } role="img" aria-label=(said(ridges)) {
             @for tick in x.ticks(8) {
                 @let at = x.place(tick);
                 line.grid x1=(px(at)) x2=(px(at)) y1=(px(TOP)) y2=(px(bottom)) {}
                 text.tick x=(px(at)) y=(px(bottom + 16.0)) text-anchor="middle" { (text::millis(tick)) }
             }
-            @if shapes.from < Nanos::ZERO {
+            @if ridges.from < Nanos::ZERO {
                 rect.nothing x=(px(LEFT)) y=(px(TOP)) width=(px(zero - LEFT)) height=(px(bottom - TOP)) {}
             }
             line.zero x1=(px(zero)) x2=(px(zero)) y1=(px(TOP)) y2=(px(bottom)) {}
-            @for (index, shape) in shapes.rows.iter().enumerate() {
-                (row(shape, &x, TOP + ROW * float(index as i128 + 1)))
+            @for (index, ridge) in ridges.rows.iter().enumerate() {
+                (row(ridge, &x, TOP + ROW * float(index as i128 + 1)))
             }
             text.tick x="0" y=(px(bottom + 16.0)) { "left, ms" }
         }
     }
 }
 
-fn row(shape: &Shape, x: &Scale, base: f64) -> Markup {
-    let histogram = &shape.histogram;
+fn row(ridge: &Ridge, x: &Scale, base: f64) -> Markup {
+    let histogram = &ridge.histogram;
     let largest = float(i128::from(histogram.largest())).max(1.0);
     let height = |count: u64| FILL * (float(i128::from(count)) / largest).sqrt();
     let width = histogram.width.as_nanos();
@@ -51,11 +51,11 @@ fn row(shape: &Shape, x: &Scale, base: f64) -> Markup {
         let from = histogram.from + Nanos::from_nanos(width.saturating_mul(bin as i64));
         (from, from + histogram.width, count)
     });
-    let indent = STEP * float(shape.level.min(8) as i128);
+    let indent = STEP * float(ridge.level.min(8) as i128);
     html! {
         g {
-            title { (words(shape)) }
-            text.label x=(px(indent)) y=(px(base - 6.0)) { (short(&shape.label, LABEL.saturating_sub(shape.level))) }
+            title { (words(ridge)) }
+            text.label x=(px(indent)) y=(px(base - 6.0)) { (short(&ridge.label, LABEL.saturating_sub(ridge.level))) }
             line.base x1=(px(LEFT)) x2=(px(WIDTH - RIGHT)) y1=(px(base)) y2=(px(base)) {}
             @for (from, to, count) in bins {
                 rect.bin.bad[to <= Nanos::ZERO] x=(px(x.at(from))) y=(px(base - height(count)))
@@ -66,35 +66,35 @@ fn row(shape: &Shape, x: &Scale, base: f64) -> Markup {
                 line.atom x1=(px(at)) x2=(px(at)) y1=(px(base)) y2=(px(top)) {}
                 circle.atom cx=(px(at)) cy=(px(top)) r="3" {}
             }
-            @for allowance in &shape.allowances {
+            @for allowance in &ridge.allowances {
                 line.mark x1=(px(x.at(*allowance))) x2=(px(x.at(*allowance))) y1=(px(base - FILL)) y2=(px(base)) {}
             }
         }
     }
 }
 
-fn words(shape: &Shape) -> String {
+fn words(ridge: &Ridge) -> String {
     let time = |value: Nanos| ms(i128::from(value.as_nanos()));
-    let atoms = shape.histogram.atoms.iter();
+    let atoms = ridge.histogram.atoms.iter();
     let atoms: Vec<String> =
         atoms.map(|atom| format!("{} × {}", text::count(atom.count), time(atom.value))).collect();
-    let needs: Vec<String> = shape.allowances.iter().map(|value| time(*value)).collect();
+    let needs: Vec<String> = ridge.allowances.iter().map(|value| time(*value)).collect();
     let told = |list: Vec<String>, lead: &str| match list.len() {
         0 => String::new(),
         1..=8 => format!("; {lead} {}", list.join(", ")),
         _ => format!("; {lead} {}, …", list.get(..8).unwrap_or_default().join(", ")),
     };
-    let n = text::count(shape.n as u64);
+    let n = text::count(ridge.n as u64);
     format!(
         "{}: n {n}{}{}",
-        short(&shape.label, 120),
+        short(&ridge.label, 120),
         told(atoms, "the same value:"),
         told(needs, "one attempt needs")
     )
 }
 
-fn said(shapes: &Shapes) -> String {
+fn said(ridges: &Ridges) -> String {
     let time = |value: Nanos| ms(i128::from(value.as_nanos()));
-    let rows: Vec<String> = shapes.rows.iter().map(words).collect();
-    format!("From {} to {}. {}", time(shapes.from), time(shapes.to), rows.join("; "))
+    let rows: Vec<String> = ridges.rows.iter().map(words).collect();
+    format!("From {} to {}. {}", time(ridges.from), time(ridges.to), rows.join("; "))
 }
