@@ -104,6 +104,13 @@ fn forms_for_forges_hold_no_command_but_our_own() {
     }
 }
 
+#[test]
+fn pages_hold_no_element_but_our_own() {
+    for arguments in [&["report", TRACES][..], &["findings", TRACES, "--top", "9999"]] {
+        harmless::html(&printed(&[arguments, &["--format", "html"]].concat()));
+    }
+}
+
 /// Files are named by people too.
 #[test]
 fn a_file_may_be_named_as_it_likes() {
@@ -116,6 +123,7 @@ fn a_file_may_be_named_as_it_likes() {
     on_terminals(&["inspect", file]);
     harmless::markdown(&printed(&["report", file, "--format", "markdown"]));
     harmless::csv(&printed(&["report", file, "--format", "csv"]));
+    harmless::html(&printed(&["report", file, "--format", "html"]));
     harmless::json(&printed(&["inspect", file, "--format", "ndjson"]));
     let absent = run(&["report", &format!("{file}.absent")]);
     assert_eq!(absent.code, 2);
