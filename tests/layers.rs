@@ -9,7 +9,17 @@ const LEVELS: &[&[&str]] = &[
     &["budget", "config_error", "date", "finding_id", "names", "stats", "units"],
     &["span"],
     &["clocks", "contract", "conventions", "forest", "otlp", "tables"],
-    &["distributions", "graveyard", "ingest", "ranking", "reconstruct", "rules", "survey"],
+    &[
+        "distributions",
+        "graveyard",
+        "ingest",
+        "ranking",
+        "reconstruct",
+        "rules",
+        "selection",
+        "survey",
+        "timeline",
+    ],
     &["check", "extract", "report"],
     &["cli"],
 ];
@@ -21,6 +31,7 @@ const BESIDE: &[(&str, &str)] = &[
     ("date", "units"),
     ("ranking", "distributions"),
     ("report", "check"),
+    ("timeline", "distributions"),
 ];
 
 /// Crates that one place alone may use.

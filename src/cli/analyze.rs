@@ -8,6 +8,7 @@ use super::manifest::Manifest;
 use super::memory::MemoryFlag;
 use super::output::{self, Fatal};
 use super::run;
+use super::selection::Subject;
 use crate::distributions::Overview;
 use crate::graveyard;
 use crate::tables::Kept;
@@ -33,6 +34,9 @@ pub(super) struct Args {
     #[command(flatten)]
     memory: MemoryFlag,
 
+    #[command(flatten)]
+    subject: Subject,
+
     /// The folder to write; made if absent. Earlier tables that dwindle wrote there are replaced,
     /// other files of their names never
     #[arg(long, value_name = "DIR")]
@@ -49,7 +53,8 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     let mut folder: Option<FolderWriter> = None;
     let mut overview = Overview::default();
     let mut findings = Kept::default();
-    let mut run = run::run(&args.inputs, &args.rules, &args.memory, |mut group| {
+    let Args { inputs, rules, memory, subject, .. } = args;
+    let mut run = run::run(inputs, rules, memory, subject, |mut group| {
         // The folder is made once there is something to write: not for a file that is missing.
         if folder.is_none() {
             folder = Some(FolderWriter::create(&args.out, args.format)?);

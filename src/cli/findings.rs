@@ -4,6 +4,7 @@ use super::exit;
 use super::input::{Inputs, Rules, one_of};
 use super::memory::MemoryFlag;
 use super::output::{self, Fatal, Page};
+use super::selection::Selection;
 use super::source::{Part, Source};
 use crate::distributions::Overview;
 use crate::ranking::Ranking;
@@ -32,6 +33,9 @@ pub(super) struct Args {
     #[command(flatten)]
     memory: MemoryFlag,
 
+    #[command(flatten)]
+    selection: Selection,
+
     /// How to print it
     #[arg(long, value_name = "FORMAT", default_value = "terminal", value_parser = one_of(Format::ALL, Format::name))]
     format: Format,
@@ -51,8 +55,8 @@ const TOP: usize = 15;
 pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     let mut ranking = Ranking::default();
     let mut overview = Overview::default();
-    let Args { inputs, rules, memory, .. } = args;
-    let source = Source { inputs, rules, memory, is_judged: false };
+    let Args { inputs, rules, memory, selection, .. } = args;
+    let source = Source { inputs, rules, memory, selection, is_judged: false };
     let facts = source.read(|part| match part {
         Part::Traces(tables) => {
             ranking.add(tables);

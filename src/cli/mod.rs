@@ -7,6 +7,7 @@ mod exit;
 mod explain;
 mod extract;
 mod findings;
+mod folders;
 mod input;
 mod inspect;
 mod manifest;
@@ -17,6 +18,7 @@ mod report;
 mod rules;
 mod run;
 mod schema;
+mod selection;
 mod source;
 
 use std::process::ExitCode;

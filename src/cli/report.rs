@@ -4,9 +4,12 @@ use super::exit;
 use super::input::{Inputs, Rules, one_of};
 use super::memory::MemoryFlag;
 use super::output::{self, Fatal, Page};
+use super::selection::Selection;
 use super::source::{Part, Source};
 use crate::distributions::Summary;
-use crate::report::{Format, Options, build};
+use crate::report::{Format, Options, add_timeline, build};
+use crate::timeline::Timeline;
+use crate::units::Nanos;
 
 /// Tell where the deadline of each request class goes.
 ///
@@ -29,24 +32,46 @@ pub(super) struct Args {
     #[command(flatten)]
     memory: MemoryFlag,
 
+    #[command(flatten)]
+    selection: Selection,
+
     /// How to print it
     #[arg(long, value_name = "FORMAT", default_value = "terminal", value_parser = one_of(Format::ALL, Format::name))]
     format: Format,
+
+    /// Also tell each class from bucket to bucket of this length, such as 1h: n, in time, elapsed,
+    /// least left, late work. Buckets begin at round instants of UTC; at most 200 are told
+    #[arg(long, value_name = "DURATION", value_parser = bucket)]
+    bucket: Option<Nanos>,
 
     #[command(flatten)]
     page: Page,
 }
 
+/// A length of time that tells one instant from the next in a table.
+fn bucket(text: &str) -> Result<Nanos, String> {
+    let length = Nanos::parse(text).map_err(|error| error.to_string())?;
+    if length < Nanos::from_seconds(1) {
+        return Err("a bucket is a second at least".to_owned());
+    }
+    Ok(length)
+}
+
 /// Runs it.
 pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     let mut summary = Summary::default();
-    let Args { inputs, rules, memory, .. } = args;
-    let source = Source { inputs, rules, memory, is_judged: false };
+    let mut timeline = args.bucket.map(Timeline::new);
+    let Args { inputs, rules, memory, selection, .. } = args;
+    let source = Source { inputs, rules, memory, selection, is_judged: false };
     let facts = source.read(|part| match part {
-        Part::Traces(tables) => summary.add(tables),
+        Part::Traces(tables) => {
+            summary.add(tables);
+            timeline.iter_mut().for_each(|timeline| timeline.add(tables));
+        }
         Part::Findings(tables) => summary.add_findings(tables),
     })?;
-    let report = build(&summary, &facts, &Options::for_format(args.format));
+    let mut report = build(&summary, &facts, &Options::for_format(args.format));
+    timeline.iter().for_each(|timeline| add_timeline(&mut report, timeline));
     output::print(&report.render(args.format, args.page.width(), args.page.is_coloured()))?;
     Ok(exit::done(args.inputs.strict, facts.problems.iter().map(|problem| problem.severity)))
 }

@@ -19,6 +19,7 @@ mod own_time;
 mod path;
 mod request;
 mod rows;
+mod scope;
 mod stay;
 mod trace;
 mod tree;
@@ -30,7 +31,7 @@ use rows::Rows;
 use crate::budget;
 use crate::clocks::Offsets;
 use crate::contract::Contract;
-use crate::span::{Interner, Spans};
+use crate::span::{Interner, Spans, Sym};
 use crate::tables::Tables;
 use crate::units::Nanos;
 
@@ -43,11 +44,18 @@ pub struct Policy {
     pub tolerance: Nanos,
     /// The trace that is told span by span as well.
     pub outlined: Option<TraceChoice>,
+    /// The service whose calls are told in the place of the requests that they serve.
+    pub scope: Option<String>,
 }
 
 impl Default for Policy {
     fn default() -> Self {
-        Self { contracts: Vec::new(), tolerance: budget::TOLERANCE_FLOOR, outlined: None }
+        Self {
+            contracts: Vec::new(),
+            tolerance: budget::TOLERANCE_FLOOR,
+            outlined: None,
+            scope: None,
+        }
     }
 }
 
@@ -58,8 +66,9 @@ pub fn reconstruct(mut spans: Spans, policy: &Policy, offsets: &Offsets) -> Tabl
     let Spans { strings, rows } = spans;
     let mut told = Rows::new(strings, rows.len());
     let mut annotated = Annotated::default();
+    let scope = policy.scope.as_ref().map(|service| told.tables.strings.intern(service));
     for trace in rows.chunk_by(|one, other| one.trace_id == other.trace_id) {
-        let context = Context { strings: &told.tables.strings, policy, offsets };
+        let context = Context { strings: &told.tables.strings, policy, offsets, scope };
         annotated.fill(trace, context);
         told.append(&annotated);
         if policy.outlined.is_some_and(|choice| choice.matches(annotated.trace_id())) {
@@ -76,4 +85,6 @@ struct Context<'a, 's> {
     strings: &'s Interner,
     policy: &'a Policy,
     offsets: &'a Offsets,
+    /// The service of `policy.scope`.
+    scope: Option<Sym>,
 }

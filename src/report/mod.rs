@@ -3,6 +3,7 @@
 
 mod attempts;
 pub mod check;
+mod chosen;
 mod class;
 mod csv;
 mod explain;
@@ -19,6 +20,7 @@ mod problems;
 mod rules;
 mod terminal;
 mod text;
+mod timeline;
 mod waterfall;
 mod words;
 
@@ -27,11 +29,13 @@ use crate::names::names;
 use crate::span::Interner;
 use crate::tables::{ProblemRow, Severity};
 use crate::units::UnixNanos;
+pub use chosen::Chosen;
 pub use explain::{explanation, explanation_json};
 pub use findings::findings;
 pub use inspection::{inspection, missing};
 pub use model::Report;
 pub use rules::{rule_page, rules_list};
+pub use timeline::add_timeline;
 
 /// Version of the JSON and CSV forms. It changes when a name or a meaning does.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -96,6 +100,12 @@ pub struct RunFacts {
     pub span_links: u64,
     /// Trouble in the input.
     pub problems: Vec<Problem>,
+    /// The service whose calls are told in the place of requests.
+    pub scope: Option<String>,
+    /// The attributes by which classes were split.
+    pub split_by: Vec<String>,
+    /// What was chosen of the requests; `None` where all are told.
+    pub chosen: Option<Chosen>,
 }
 
 /// A kind of trouble in one file.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::class::{OVERGRANTS, deadline_range};
 use super::model::{Block, Cell, Column, Row, Section, Table};
-use super::{Options, RunFacts, percentiles, text, words};
+use super::{Options, RunFacts, chosen, percentiles, text, words};
 use crate::distributions::{Call, ClassSummary, Measure, Merge, Name, Place, Sample, Summary};
 use crate::stats::Quantile;
 use crate::tables::{BadSide, FindingCode, Severity, TerminalOutcome};
@@ -49,8 +49,9 @@ impl<'a> Classes<'a> {
 pub(super) fn section(summary: &Summary, classes: &Classes<'_>, facts: &RunFacts) -> Section {
     let mut blocks = vec![Block::Note(what_was_read(classes, facts))];
     blocks.extend(losses(facts).map(Block::Note));
+    blocks.extend(chosen::notes(facts).map(Block::Note));
     if classes.requests == 0 {
-        blocks.push(Block::Note("No request to tell of: no span was admitted.".to_owned()));
+        blocks.push(Block::Note(nothing_to_tell(facts).to_owned()));
         return Section { title: "Summary".to_owned(), class: None, blocks };
     }
     let [with, without] = &classes.rest;
@@ -113,6 +114,15 @@ fn what_was_read(classes: &Classes<'_>, facts: &RunFacts) -> String {
         "{}. Times in ms; [a, b] is a 95 % interval, left out where it is a point.{deadlines}",
         parts.join(" · ")
     )
+}
+
+/// Why there is no request.
+pub(super) fn nothing_to_tell(facts: &RunFacts) -> &'static str {
+    if facts.spans_admitted == 0 {
+        "No request to tell of: no span was admitted."
+    } else {
+        "No request to tell of: nothing is left of what was chosen."
+    }
 }
 
 /// How many files, and the first few of what was named.
