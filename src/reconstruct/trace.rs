@@ -38,7 +38,7 @@ pub(super) struct Trace<'a> {
 impl<'a> Trace<'a> {
     /// Fills in the trace of `spans`, sorted by (start, id, content).
     pub(super) fn fill(&mut self, spans: &'a [Span], context: Context<'a, '_>) {
-        let Context { strings, policy, offsets } = context;
+        let Context { strings, policy, offsets, .. } = context;
         self.tree.fill(spans);
         self.clock.fill(&self.tree, strings, offsets);
         self.order();
