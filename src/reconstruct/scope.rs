@@ -3,8 +3,8 @@
 //!
 //! Each hop that enters the service from another, or from nobody who was traced, becomes a request
 //! of its own: its root is the server's span (the client's, where no server was traced), its origin
-//! the arrival there, its deadline the effective one of the caller, and everything else follows as
-//! for any request. Of calls within calls the outermost counts, so that no work is told twice.
+//! the arrival there, its deadline the effective one of the caller (else what the call itself was
+//! given), and everything else follows as for any request. Of calls within calls the outermost counts, so that no work is told twice.
 //! Clocks, deadlines, verdicts, attempts and findings were settled by the whole trace and stay as
 //! they are: a scope chooses among them.
 
@@ -35,9 +35,11 @@ impl Annotated<'_> {
         let first = self.trace.requests.len();
         let depths: Vec<usize> = all.iter().map(|entry| self.hops.all[entry.hop].depth).collect();
         for entry in &all {
-            let called_by = self.hops.all[entry.hop].first;
-            let deadline = self.caller_deadline(called_by);
-            let whole = self.trace.request(called_by);
+            let hop = &self.hops.all[entry.hop];
+            // Of a caller without a deadline the grant is all there is, as for a root.
+            let granted = || Some((hop.judged_at.0 + hop.grant?.value, hop.judged_at.1));
+            let deadline = self.caller_deadline(hop.first).or_else(granted);
+            let whole = self.trace.request(hop.first);
             let request = whole.enter(&self.trace, entry.root, deadline, entry.entered);
             self.trace.requests.push(request);
         }
