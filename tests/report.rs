@@ -40,6 +40,7 @@ fn facts() -> RunFacts {
             message: "span id is not 16 hexadecimal digits".to_owned(),
             help: "fix the exporter: ids are 8 bytes, as hexadecimal or base64".to_owned(),
         }],
+        ..RunFacts::default()
     }
 }
 

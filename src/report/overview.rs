@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::class::{OVERGRANTS, deadline_range};
 use super::model::{Block, Cell, Column, Row, Section, Table};
-use super::{Options, RunFacts, chosen, percentiles, text, words};
+use super::{Options, RunFacts, chosen, hops, percentiles, text, words};
 use crate::distributions::{Call, ClassSummary, Measure, Merge, Name, Place, Sample, Summary};
 use crate::stats::Quantile;
 use crate::tables::{BadSide, FindingCode, Severity, TerminalOutcome};
@@ -275,7 +275,7 @@ fn tightest_hop(class: &ClassSummary) -> Option<(&Place, Cell)> {
     let below: Vec<(&Place, &Sample)> = class
         .hops
         .iter()
-        .filter(|(place, _)| place.depth > 0)
+        .filter(|(_, hop)| hops::is_called(hop))
         .map(|(place, hop)| (place, &hop.remaining_at_entry))
         .collect();
     let busiest = percentiles::largest(below.iter().map(|(_, left)| *left));
