@@ -38,9 +38,10 @@ pub fn add_timeline(report: &mut Report, timeline: &Timeline) {
         let has_deadline = class.values().any(|bucket| bucket.with_deadline > 0);
         let table = Table {
             id: "timeline",
-            title: format!("In the course of time, by {} ms", {
+            title: format!(
+                "In the course of time, {} ms each: elapsed, least left at a hop, late work/request",
                 text::millis(i128::from(timeline.width().as_nanos()))
-            }),
+            ),
             head: "from",
             columns: columns(has_deadline),
             ..Table::default()
