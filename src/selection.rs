@@ -76,8 +76,7 @@ impl<'s> Chooser<'s> {
             *has_class && self.selection.has_start(row.start_unix_ns)
         };
         let told = tables.requests.iter().filter(|row| is_told(row));
-        let told: FxHashSet<Request> =
-            told.map(|row| (row.trace_id, row.root_span_id)).collect();
+        let told: FxHashSet<Request> = told.map(|row| (row.trace_id, row.root_span_id)).collect();
         let expired = tables.stays.iter().filter(|stay| stay.expired.is_some());
         let expired = expired.filter_map(|stay| tables.hops.get(stay.hop)).map(of_hop);
         self.expired.extend(expired.filter(|request| told.contains(request)));

@@ -106,8 +106,7 @@ fn buckets_begin_at_round_instants_and_sum_to_the_class() {
     let timelines = rows(&json, "timeline");
     assert_eq!(timelines.len(), counts.len());
     for (class, buckets) in timelines {
-        let starts: Vec<&str> =
-            buckets.iter().map(|row| row["bucket"].as_str().unwrap()).collect();
+        let starts: Vec<&str> = buckets.iter().map(|row| row["bucket"].as_str().unwrap()).collect();
         let round =
             ["10:00", "10:04", "10:08", "10:12"].map(|it| format!("2026-03-02 {it}:00 UTC"));
         assert_eq!(starts, round);
@@ -123,7 +122,7 @@ fn buckets_without_a_request_are_there_and_too_many_are_not_told() {
     let buckets = &rows(&json, "timeline")[&Some("fulfilment orders process")];
     let empty: Vec<_> = buckets.iter().filter(|row| row["requests"]["value"] == 0).collect();
     assert!(!empty.is_empty(), "the fixture leaves some empty");
-    assert!(empty.iter().all(|row| row["elapsed_ns_p50"].is_null()), "{empty:?}");
+    assert!(empty.iter().all(|row| row["elapsed_ns_p50"]["value"].is_null()), "{empty:?}");
     let ran = run(&["report", SHOP, "--bucket", "1s", "--width", "100"]);
     assert_eq!(ran.code, 0);
     assert!(ran.out.contains("at most 200 are"), "{}", ran.out);

@@ -18,7 +18,11 @@ fn splits(text: &str, keys: &[&str]) -> BTreeSet<String> {
     let read = ingest_stream("input", text.as_bytes(), &splitting_by(keys), &()).unwrap();
     let of = |partition: &dwindle::span::Spans| {
         let text = |sym| partition.strings.get(sym).to_owned();
-        partition.rows.iter().map(|span| span.split.map_or("-".to_owned(), text)).collect::<Vec<_>>()
+        partition
+            .rows
+            .iter()
+            .map(|span| span.split.map_or("-".to_owned(), text))
+            .collect::<Vec<_>>()
     };
     read.partitions.iter().flat_map(of).collect()
 }
@@ -86,10 +90,7 @@ fn what_is_absent_or_long_is_told_so_and_nothing_is_kept_unasked() {
     let input = otlp(&json!([text("service.name", "shop"), text("build", &long)]));
     let told = splits(&input, &["service.version", "build"]);
     let cut = "x".repeat(64);
-    assert_eq!(
-        told,
-        BTreeSet::from([format!("service.version not set, build={cut}…")])
-    );
+    assert_eq!(told, BTreeSet::from([format!("service.version not set, build={cut}…")]));
     assert_eq!(splits(&input, &[]), BTreeSet::from(["-".to_owned()]));
     let keys = ["a", "b", "c", "d", "e"].map(str::to_owned);
     assert!(SplitKeys::new(keys).is_none(), "too many");

@@ -20,7 +20,7 @@ use crate::units::UnixNanos;
 /// cannot be told, with what would have to be recorded; so do the contract's limits (docs/limits.md),
 /// which pass where their whole 95 % interval keeps them and fail where the whole interval breaks them,
 /// and its rules for retries. Findings fail where they hold for every clock offset that the traces
-/// allow. Reads exported traces, or one folder that `dwindle analyze` wrote under the same contract.
+/// allow. Reads exported traces, or folders that `dwindle analyze` wrote under the same contract.
 ///
 /// Findings that may stay for a while are suppressed by id, in the contract file or by --suppressions.
 #[derive(Debug, clap::Args)]

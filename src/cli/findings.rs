@@ -16,7 +16,7 @@ use crate::report::{Format, findings};
 /// share of requests, how much late and residual work they explain, what was granted and whether
 /// anybody chose it, the last hop above that still saw a deadline, the services called downstream, and
 /// traces to look at. Ids stay the same from run to run; `dwindle check` takes them to suppress a
-/// finding. Reads exported traces, or one folder that `dwindle analyze` wrote.
+/// finding. Reads exported traces, or folders that `dwindle analyze` wrote.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

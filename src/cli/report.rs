@@ -13,7 +13,7 @@ use crate::units::Nanos;
 
 /// Tell where the deadline of each request class goes.
 ///
-/// Reads exported traces, or one folder that `dwindle analyze` wrote. Times are in milliseconds
+/// Reads exported traces, or folders that `dwindle analyze` wrote. Times are in milliseconds
 /// with three significant digits; percentiles stand on the side where a measure hurts, with n and
 /// a 95 % interval, and are not told (n<72) where there are too few requests for them.
 #[derive(Debug, clap::Args)]

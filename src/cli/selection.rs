@@ -35,7 +35,8 @@ pub(super) struct Subject {
 struct Scope {
     /// Tell of calls into one service, by caller, in the place of whole requests: the budget is what
     /// the caller had left when the call arrived, and elapsed, hops, attempts, findings, late and
-    /// residual work are those below it. Of calls within calls the outermost counts
+    /// residual work are those below it. Of calls within calls the outermost counts. --by goes by
+    /// the server's span
     #[arg(long, value_name = "service=NAME", value_parser = service)]
     scope: Option<String>,
 }
@@ -43,8 +44,8 @@ struct Scope {
 /// What splits request classes.
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct By {
-    /// Split classes by a resource attribute of the root span (of the scope's server span), such as
-    /// service.version; its values are told. May be repeated, or list several by commas, four at most
+    /// Split classes by a resource attribute of the root span, such as service.version; its values
+    /// are told. May be repeated, or list several by commas, four at most
     #[arg(long = "by", value_name = "ATTRIBUTE", value_delimiter = ',', value_parser = attribute)]
     split_by: Vec<String>,
 }

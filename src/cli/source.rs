@@ -57,7 +57,8 @@ impl Source<'_> {
         if chosen.is_some() && chooser.chosen == 0 && chooser.left_out > 0 {
             output::note("warning: no request is of that class and of that time");
         }
-        if let Some(service) = facts.scope.as_ref().filter(|_| chooser.chosen + chooser.left_out == 0)
+        if let Some(service) =
+            facts.scope.as_ref().filter(|_| chooser.chosen + chooser.left_out == 0)
         {
             output::note(&format!("warning: no call enters service {service} from another"));
         }

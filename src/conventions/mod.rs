@@ -150,6 +150,11 @@ impl Conventions {
         let service = strings.intern(&value_of(SERVICE_KEY).unwrap_or_default());
         let clock = CLOCK_KEYS.iter().find_map(|key| Some(format!("{key}={}", value_of(key)?)));
         let clock_domain = clock.map_or(service, |clock| strings.intern(&clock));
-        Resource { service, clock_domain, split: self.split.values(attributes, strings), number: None }
+        Resource {
+            service,
+            clock_domain,
+            split: self.split.values(attributes, strings),
+            number: None,
+        }
     }
 }

@@ -82,8 +82,7 @@ impl Rows {
             let hops = take_leading(&mut hops, |hop| hop.request == number);
             let attempts =
                 take_leading(&mut attempts, |(_, attempt)| request_of(attempt.span) == number);
-            let findings =
-                take_leading(&mut findings, |finding| finding.request == number);
+            let findings = take_leading(&mut findings, |finding| finding.request == number);
 
             tables.requests.push(subject.request(segments, hops, attempts, number));
             tables.segments.extend(segments.iter().map(|segment| subject.segment(segment)));
@@ -107,7 +106,9 @@ impl Rows {
         let strings = &mut self.tables.strings;
         let contract = request.contract.and_then(|one| one.request_class.as_deref());
         let names = match (request.entered, contract) {
-            (Some(entered), _) => Names::Entered(entered.service, entered.operation, entered.caller),
+            (Some(entered), _) => {
+                Names::Entered(entered.service, entered.operation, entered.caller)
+            }
             (None, Some(class)) => Names::Contract(strings.intern(class)),
             (None, None) => {
                 Names::Root(root.service, root.route_operation.unwrap_or(root.operation))
