@@ -71,8 +71,8 @@ fn lies_below<'t>(spans: &Spans, request: &Value, all: &'t [Value]) -> Vec<&'t V
     };
     let mut above = Vec::new();
     let mut at = request["root_span_id"].as_str().and_then(parent_of);
-    for _ in &spans.rows {
-        let Some(id) = at else { break };
+    for _ in 0..=spans.rows.len() {
+        let Some(id) = at else { return above };
         above.extend(all.iter().filter(|other| {
             other["trace_id"] == request["trace_id"]
                 && other["root_span_id"] == id.as_str()
@@ -80,7 +80,8 @@ fn lies_below<'t>(spans: &Spans, request: &Value, all: &'t [Value]) -> Vec<&'t V
         }));
         at = parent_of(&id);
     }
-    above
+    // A cycle, which is cut somewhere.
+    Vec::new()
 }
 
 /// The root span of the whole request that a call is of.

@@ -54,8 +54,8 @@ fn in_path_order(class: &ClassSummary) -> Vec<Ordered<'_>> {
 }
 
 /// Whether anybody called: of a root there is nothing to tell that the request does not.
-pub(super) fn is_called(hop: &HopSummary) -> bool {
-    hop.verdicts.keys().any(|&verdict| verdict != Verdict::Origin)
+pub(super) fn is_called(place: &Place, hop: &HopSummary) -> bool {
+    place.depth > 0 || hop.verdicts.keys().any(|&verdict| verdict != Verdict::Origin)
 }
 
 /// What was left at each hop below the origin.
@@ -95,7 +95,7 @@ struct Told {
 fn on_the_path(class: &ClassSummary, told: &Told, options: &Options) -> Option<Table> {
     let side = percentiles::side_of_hops(told.column);
     let mut places = in_path_order(class);
-    places.retain(|(_, _, hop)| is_called(hop) && !(told.sample)(hop).is_empty());
+    places.retain(|(_, place, hop)| is_called(place, hop) && !(told.sample)(hop).is_empty());
     let is_entered = places.iter().any(|(_, place, _)| place.depth == 0);
     let row = |(level, place, hop): (usize, &Place, &HopSummary)| Row {
         label: words::callee(&place.call),
@@ -161,7 +161,7 @@ pub(super) fn queues(class: &ClassSummary, options: &Options) -> Option<Table> {
 /// that occurs, those that are worth a look last to go.
 pub(super) fn grants(class: &ClassSummary, options: &Options) -> Option<Table> {
     let mut granted = in_path_order(class);
-    granted.retain(|(_, _, hop)| is_called(hop) && hop.granted > 0);
+    granted.retain(|(_, place, hop)| is_called(place, hop) && hop.granted > 0);
     let count = |hop: &HopSummary, verdict| hop.verdicts.get(&verdict).copied().unwrap_or(0);
     let occurs = |verdict: &Verdict| granted.iter().any(|(_, _, hop)| count(hop, *verdict) > 0);
     let verdicts: Vec<Verdict> = Verdict::ALL.iter().copied().filter(occurs).collect();

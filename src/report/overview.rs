@@ -275,7 +275,7 @@ fn tightest_hop(class: &ClassSummary) -> Option<(&Place, Cell)> {
     let below: Vec<(&Place, &Sample)> = class
         .hops
         .iter()
-        .filter(|(_, hop)| hops::is_called(hop))
+        .filter(|(place, hop)| hops::is_called(place, hop))
         .map(|(place, hop)| (place, &hop.remaining_at_entry))
         .collect();
     let busiest = percentiles::largest(below.iter().map(|(_, left)| *left));
