@@ -56,6 +56,17 @@ fn a_request_counts_by_its_start_and_windows_beside_each_other_tell_each_once() 
 }
 
 #[test]
+fn what_begins_at_the_instant_of_since_is_told_and_at_that_of_until_is_not() {
+    const TRACE: &str = "fixtures/cases/every-hop-resets.json";
+    const BEGINS: &str = "2026-09-05T09:20:00Z";
+    let told = |args: &[&str]| counts(&report(&[&[TRACE][..], args].concat())).len();
+    assert_eq!(told(&["--since", BEGINS]), 1);
+    assert_eq!(told(&["--until", BEGINS]), 0);
+    assert_eq!(told(&["--since", "2026-09-05T09:20:00.000000001Z"]), 0);
+    assert_eq!(told(&["--until", "2026-09-05T09:20:00.000000001Z"]), 1);
+}
+
+#[test]
 fn what_was_chosen_and_how_much_was_left_out_is_told() {
     let args = ["--class", "storefront POST *", "--since", "2026-03-02T10:05:00Z"];
     let ran = run(&[&["report", SHOP, "--width", "100"][..], &args].concat());
@@ -72,12 +83,18 @@ fn a_folder_is_chosen_from_as_its_traces_are() {
     let dir = scratch("chosen-folder");
     let out = dir.to_str().unwrap();
     assert_eq!(run(&["analyze", SHOP, "--quiet", "--out", out]).code, 0);
-    let args = ["--class", "*checkout", "--until", "2026-03-02T10:09:00Z", "--width", "100"];
-    for verb in ["report", "findings"] {
-        let [of_folder, of_traces] =
-            [out, SHOP].map(|input| run(&[&[verb, input][..], &args].concat()));
-        assert_eq!((of_folder.code, of_traces.code), (0, 0));
-        assert!(of_folder.out == of_traces.out, "{verb}: {}", of_folder.out);
+    // The second choice holds findings that rest on several traces, the third leaves them out.
+    for args in [
+        ["--class", "*checkout", "--until", "2026-03-02T10:09:00Z"],
+        ["--class", "*/items/{id}", "--since", "2026-03-02T10:01:00Z"],
+        ["--class", "*/items/{id}", "--until", "2026-03-02T10:01:00Z"],
+    ] {
+        for verb in ["report", "findings"] {
+            let [of_folder, of_traces] =
+                [out, SHOP].map(|input| run(&[&[verb, input][..], &args].concat()));
+            assert_eq!((of_folder.code, of_traces.code), (0, 0));
+            assert!(of_folder.out == of_traces.out, "{verb} {args:?}: {}", of_folder.out);
+        }
     }
 }
 

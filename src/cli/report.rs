@@ -21,7 +21,8 @@ use crate::units::Nanos;
 Examples:
   dwindle report traces.jsonl.gz --deadline 1s
   dwindle report traces/ --deadline 'GET /items/*=800ms' --format markdown
-  dwindle analyze traces/ --out tables/ && dwindle report tables/")]
+  dwindle report traces/ --scope service=payments --by service.version
+  dwindle analyze traces/ --out monday/ && dwindle report monday/ tuesday/ --bucket 1h")]
 pub(super) struct Args {
     #[command(flatten)]
     inputs: Inputs,
