@@ -45,6 +45,8 @@ pub mod rules;
 pub mod distributions;
 pub mod graveyard;
 pub mod ranking;
+pub mod selection;
+pub mod timeline;
 
 pub mod check;
 pub mod extract;

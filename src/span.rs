@@ -364,6 +364,8 @@ pub struct Span {
     pub target: Option<Target>,
     /// The other end, as a client names it (SEMANTICS §6, `callee_service`).
     pub peer_service: Option<Sym>,
+    /// The attributes by which classes are split, and their values.
+    pub split: Option<Sym>,
     /// How many span links it carries; counted, not followed.
     pub links: u32,
     /// How many requests of the population it stands for; `None` where nothing says so.
@@ -422,7 +424,13 @@ impl Span {
             .then_with(|| self.target.cmp(&other.target))
             .then_with(|| {
                 let texts = |span: &Self| {
-                    [span.peer_service, span.allowance_key, span.ordinal_key, span.queued_key]
+                    [
+                        span.peer_service,
+                        span.allowance_key,
+                        span.ordinal_key,
+                        span.queued_key,
+                        span.split,
+                    ]
                 };
                 texts(self).map(text).cmp(&texts(other).map(text))
             })

@@ -197,6 +197,7 @@ impl Fleet {
             waited_inside: Nanos::ZERO,
             target: None,
             peer_service: None,
+            split: None,
             links: 0,
             weight: None,
             flags: Flags { repeat_safe: true, ..Flags::default() },

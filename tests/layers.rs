@@ -17,7 +17,9 @@ const LEVELS: &[&[&str]] = &[
         "ranking",
         "reconstruct",
         "rules",
+        "selection",
         "survey",
+        "timeline",
     ],
     &["check", "extract", "report"],
     &["cli"],
@@ -31,6 +33,7 @@ const BESIDE: &[(&str, &str)] = &[
     ("ranking", "distributions"),
     ("reconstruct", "exemplars"),
     ("report", "check"),
+    ("timeline", "distributions"),
 ];
 
 /// Crates that one place alone may use.

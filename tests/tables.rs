@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use dwindle::span::{Interner, Outcome, SpanId, TraceId};
 use dwindle::tables::folder::{Folder, FolderWriter};
 use dwindle::tables::format::Format;
-use dwindle::tables::{AttemptKind, AttemptRow, Funding, Row, Tables};
+use dwindle::tables::{AttemptKind, AttemptRow, Funding, Row, SCHEMA_VERSION, Tables};
 use dwindle::units::Nanos;
 use rayon::ThreadPoolBuilder;
 use serde_json::{Value, json};
@@ -69,7 +69,9 @@ fn written(name: &str, groups: &[&[Tables]], format: Format) -> PathBuf {
     for group in groups {
         writer.write(group).unwrap();
     }
-    writer.finish(&json!({ "dwindle_version": "of a test", "schema_version": 1 })).unwrap();
+    writer
+        .finish(&json!({ "dwindle_version": "of a test", "schema_version": SCHEMA_VERSION }))
+        .unwrap();
     dir
 }
 

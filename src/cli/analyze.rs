@@ -10,6 +10,7 @@ use super::manifest::Manifest;
 use super::memory::MemoryFlag;
 use super::output::{self, Fatal};
 use super::run;
+use super::selection::Subject;
 use crate::distributions::{Collection, Measured, Overview};
 use crate::exemplars::Exemplars;
 use crate::graveyard;
@@ -38,6 +39,9 @@ pub(super) struct Args {
     #[command(flatten)]
     memory: MemoryFlag,
 
+    #[command(flatten)]
+    subject: Subject,
+
     /// The folder to write; made if absent. Earlier tables that dwindle wrote there are replaced,
     /// other files of their names never
     #[arg(long, value_name = "DIR")]
@@ -61,7 +65,7 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     let rules = args.rules.outlining(Outlined::Exemplars);
     let memory = args.memory.memory();
     let mut collection = Collection::new(memory.bytes / VALUES_PART, memory.folder.clone());
-    let mut run = run::run(&args.inputs, &rules, &args.memory, |mut group| {
+    let mut run = run::run(&args.inputs, &rules, &args.memory, &args.subject, |mut group| {
         // The folder is made once there is something to write: not for a file that is missing.
         if folder.is_none() {
             folder = Some(FolderWriter::create(&args.out, args.format)?);

@@ -6,6 +6,7 @@ use super::exit;
 use super::input::{Inputs, Rules, one_of, read};
 use super::memory::MemoryFlag;
 use super::output::{self, Fatal, Page};
+use super::selection::{By, Selection, Which};
 use super::source::{Part, Source};
 use crate::check::{Evidence, FailOn, Rulings};
 use crate::contract::Suppression;
@@ -19,7 +20,7 @@ use crate::units::UnixNanos;
 /// cannot be told, with what would have to be recorded; so do the contract's limits (docs/limits.md),
 /// which pass where their whole 95 % interval keeps them and fail where the whole interval breaks them,
 /// and its rules for retries. Findings fail where they hold for every clock offset that the traces
-/// allow. Reads exported traces, or one folder that `dwindle analyze` wrote under the same contract.
+/// allow. Reads exported traces, or folders that `dwindle analyze` wrote under the same contract.
 ///
 /// Findings that may stay for a while are suppressed by id, in the contract file or by --suppressions.
 #[derive(Debug, clap::Args)]
@@ -44,6 +45,13 @@ pub(super) struct Args {
 
     #[command(flatten)]
     memory: MemoryFlag,
+
+    // A contract speaks of whole requests: there is no scope.
+    #[command(flatten)]
+    by: By,
+
+    #[command(flatten)]
+    which: Which,
 
     /// What fails besides: findings that hold for some clock offsets only (possible), cases and limits
     /// that cannot be told (no-evidence); may be repeated
@@ -79,7 +87,8 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     };
     let rulings = rulings(args, file.suppressions)?;
     let mut evidence = Evidence::new(&file.contracts);
-    let source = Source { inputs, rules, memory, is_judged: true };
+    let selection = &Selection::of_requests(&args.by, &args.which);
+    let source = Source { inputs, rules, memory, selection, is_judged: true };
     let facts = source.read(|part| match part {
         Part::Traces(tables) => evidence.add(tables),
         Part::Findings(tables) => evidence.add_findings(tables),

@@ -9,6 +9,7 @@ use super::manifest::VERSION;
 use super::memory::MemoryFlag;
 use super::output::{self, Fatal, Page};
 use super::run;
+use super::selection::Subject;
 use crate::graveyard;
 use crate::ingest::parse_trace_id;
 use crate::reconstruct::{Outlined, TraceChoice};
@@ -80,7 +81,8 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     args.inputs.refuse_folder("explain")?;
     let rules = args.rules.outlining(Outlined::Chosen(args.trace.trace));
     let mut search = Search::new(&args.trace);
-    let mut run = run::run(&args.inputs, &rules, &args.memory, |group| {
+    let whole = Subject::default();
+    let mut run = run::run(&args.inputs, &rules, &args.memory, &whole, |group| {
         for tables in group {
             search.take(tables);
         }

@@ -4,6 +4,7 @@ use super::exit;
 use super::input::{Inputs, Rules, one_of};
 use super::memory::MemoryFlag;
 use super::output::{self, Fatal, Page};
+use super::selection::Selection;
 use super::source::{Part, Source};
 use crate::distributions::Overview;
 use crate::ranking::Ranking;
@@ -15,7 +16,7 @@ use crate::report::{Format, findings};
 /// share of requests, how much late and residual work they explain, what was granted and whether
 /// anybody chose it, the last hop above that still saw a deadline, the services called downstream, and
 /// traces to look at. Ids stay the same from run to run; `dwindle check` takes them to suppress a
-/// finding. Reads exported traces, or one folder that `dwindle analyze` wrote.
+/// finding. Reads exported traces, or folders that `dwindle analyze` wrote.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -31,6 +32,9 @@ pub(super) struct Args {
 
     #[command(flatten)]
     memory: MemoryFlag,
+
+    #[command(flatten)]
+    selection: Selection,
 
     /// How to print it
     #[arg(long, value_name = "FORMAT", default_value = "terminal", value_parser = one_of(Format::ALL, Format::name))]
@@ -51,8 +55,8 @@ const TOP: usize = 15;
 pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     let mut ranking = Ranking::default();
     let mut overview = Overview::default();
-    let Args { inputs, rules, memory, .. } = args;
-    let source = Source { inputs, rules, memory, is_judged: false };
+    let Args { inputs, rules, memory, selection, .. } = args;
+    let source = Source { inputs, rules, memory, selection, is_judged: false };
     let facts = source.read(|part| match part {
         Part::Traces(tables) => {
             ranking.add(tables);

@@ -86,14 +86,14 @@ impl Inputs {
         given.into_iter().find_map(|(is_given, flag)| is_given.then_some(flag))
     }
 
-    /// The analyze folder among the inputs, if there is one.
-    pub(super) fn folder(&self) -> Option<&Path> {
-        self.paths.iter().map(Path::new).find(|path| Folder::is_one(path))
+    /// The analyze folders among the inputs.
+    pub(super) fn folders(&self) -> Vec<&Path> {
+        self.paths.iter().map(Path::new).filter(|path| Folder::is_one(path)).collect()
     }
 
     /// Refuses a folder of tables where traces are wanted.
     pub(super) fn refuse_folder(&self, verb: &str) -> Result<(), Fatal> {
-        match self.folder() {
+        match self.folders().first() {
             Some(folder) => Err(Fatal::Usage(format!(
                 "{} holds tables that were analyzed already: {verb} reads traces; give it those, \
                  or use dwindle report",
@@ -221,7 +221,12 @@ impl Rules {
             let name = format!("--deadline {}", place + 1);
             Contract::deadline_only(name, flag.operation.clone(), flag.deadline)
         }));
-        Ok(Policy { contracts, tolerance: self.tolerance, outlined: self.outlined })
+        Ok(Policy {
+            contracts,
+            tolerance: self.tolerance,
+            outlined: self.outlined,
+            ..Policy::default()
+        })
     }
 }
 

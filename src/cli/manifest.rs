@@ -25,6 +25,10 @@ pub(super) struct Manifest {
     pub inputs: Vec<String>,
     /// A digest of what the contracts say that the tables depend on.
     pub contracts: String,
+    /// The service whose calls stand in the place of requests; null where requests do.
+    pub scope: Option<String>,
+    /// The attributes by which classes are split.
+    pub split_by: Vec<String>,
     /// Each file.
     pub files: Vec<File>,
     /// Span records found.
@@ -118,6 +122,8 @@ impl Manifest {
             dwindle_version: VERSION.to_owned(),
             inputs: sorted(inputs),
             contracts: run.contracts.clone(),
+            scope: run.scope.clone(),
+            split_by: run.split_by.clone(),
             spans_read: files.iter().map(|file| file.spans_read).sum(),
             spans_admitted: files.iter().map(|file| file.spans_admitted).sum(),
             spans_rejected: files.iter().map(|file| file.spans_rejected).sum(),
@@ -173,6 +179,9 @@ impl Manifest {
             chosen_by: self.sampling.chosen_by.into_keys().collect(),
             problems,
             origin: None,
+            scope: self.scope,
+            split_by: self.split_by,
+            chosen: None,
         }
     }
 }

@@ -8,6 +8,7 @@ mod exit;
 mod explain;
 mod extract;
 mod findings;
+mod folders;
 mod input;
 mod inspect;
 mod man;
@@ -20,6 +21,7 @@ mod report;
 mod rules;
 mod run;
 mod schema;
+mod selection;
 mod source;
 
 use std::process::ExitCode;

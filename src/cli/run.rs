@@ -9,11 +9,12 @@ use super::input::{Clocks, Inputs, Rules};
 use super::memory::MemoryFlag;
 use super::output::{self, Fatal};
 use super::progress::ProgressLine;
+use super::selection::Subject;
 use crate::clocks::Pool;
 use crate::contract::Contract;
 use crate::graveyard::Graveyard;
 use crate::ingest::{Ingested, Settings, scatter};
-use crate::reconstruct::reconstruct;
+use crate::reconstruct::{Policy, reconstruct};
 use crate::span::Spans;
 use crate::survey::{Facts, call_bounds, survey};
 use crate::tables::Tables;
@@ -27,6 +28,10 @@ pub(super) struct Run {
     pub facts: Facts,
     /// The digest of the contracts.
     pub contracts: String,
+    /// The service whose calls were told in the place of requests.
+    pub scope: Option<String>,
+    /// The attributes by which classes were split.
+    pub split_by: Vec<String>,
     /// The findings that need several traces, and the hops that they are about, which were handed
     /// out before.
     pub graveyard: Tables,
@@ -39,11 +44,12 @@ pub(super) fn run(
     inputs: &Inputs,
     rules: &Rules,
     memory: &MemoryFlag,
+    subject: &Subject,
     mut take: impl FnMut(Vec<Tables>) -> Result<(), Fatal>,
 ) -> Result<Run, Fatal> {
-    let policy = rules.policy()?;
+    let policy = Policy { scope: subject.scope(), ..rules.policy()? };
     inputs.start_threads();
-    let conventions = inputs.conventions()?;
+    let conventions = inputs.conventions()?.splitting_by(subject.split_keys()?);
     let progress = ProgressLine::new(inputs.quiet);
     let settings = Settings { conventions: &conventions, limits: inputs.limits() };
     let scattered = scatter(&inputs.paths, settings, &memory.memory(), &progress)?;
@@ -75,12 +81,20 @@ pub(super) fn run(
         take(group)?;
     }
     drop(progress);
-    for contract in policy.contracts.iter().filter(|contract| !matched.contains(&contract.name)) {
+    // Of a scope contracts may have matched requests that never came there.
+    let unmatched = policy.contracts.iter().filter(|it| !matched.contains(&it.name));
+    for contract in unmatched.filter(|_| policy.scope.is_none()) {
         let pattern = contract.matches.operation.as_ref();
         let pattern = pattern.map_or_else(String::new, |glob| format!(" ('{}')", glob.as_str()));
         let name = &contract.name;
         output::note(&format!("warning: {name}{pattern} matches the name of no root span"));
     }
-    let contracts = Contract::digest(&policy.contracts);
-    Ok(Run { ingested, facts, contracts, graveyard: graveyard.findings() })
+    Ok(Run {
+        ingested,
+        facts,
+        contracts: Contract::digest(&policy.contracts),
+        scope: policy.scope,
+        split_by: subject.split_by().to_vec(),
+        graveyard: graveyard.findings(),
+    })
 }

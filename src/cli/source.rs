@@ -1,24 +1,24 @@
-//! Where tables come from: exported traces, or one folder that was analyzed before.
+//! Where tables come from: exported traces, or folders that were analyzed before.
 
-use std::path::Path;
-
+use super::folders::Folders;
 use super::input::{Inputs, Rules};
 use super::manifest::Manifest;
 use super::memory::MemoryFlag;
-use super::output::Fatal;
+use super::output::{self, Fatal};
 use super::run;
+use super::selection::Selection;
 use crate::contract::Contract;
 use crate::distributions::Overview;
 use crate::report::{Problem, RunFacts};
-use crate::span::Interner;
-use crate::tables::folder::Folder;
-use crate::tables::{ProblemRow, Tables};
+use crate::selection::Chooser;
+use crate::tables::Tables;
 
 /// What to read, and by which rules.
 pub(super) struct Source<'a> {
     pub inputs: &'a Inputs,
     pub rules: &'a Rules,
     pub memory: &'a MemoryFlag,
+    pub selection: &'a Selection,
     /// Contracts are judged too, so that they count where traces were analyzed before.
     pub is_judged: bool,
 }
@@ -26,7 +26,7 @@ pub(super) struct Source<'a> {
 /// What is handed out.
 #[derive(Clone, Copy)]
 pub(super) enum Part<'t> {
-    /// A partition of whole traces.
+    /// A partition of whole traces, or a folder.
     Traces(&'t Tables),
     /// Findings that need several traces, and the hops that they are about, which were handed out
     /// before.
@@ -34,50 +34,84 @@ pub(super) enum Part<'t> {
 }
 
 impl Source<'_> {
-    /// Hands the tables to `take`, partition by partition, and tells what is known besides.
+    /// Hands the tables to `take`, partition by partition, with what is chosen of them, and tells
+    /// what is known besides.
     pub(super) fn read(&self, mut take: impl FnMut(Part<'_>)) -> Result<RunFacts, Fatal> {
-        match self.inputs.folder() {
-            Some(dir) => self.read_folder(dir, take),
-            None => self.analyze(&mut take),
+        let requests = self.selection.requests()?;
+        let mut chooser = Chooser::new(&requests);
+        let folders = self.inputs.folders();
+        let facts = if folders.is_empty() {
+            self.analyze(&mut chooser, &mut take)?
+        } else if folders.len() < self.inputs.paths.len() {
+            return Err(Fatal::Usage(format!(
+                "{} is an analyze folder: give it with other such folders, or the traces it was \
+                 made of",
+                folders.first().map_or_else(String::new, |dir| dir.display().to_string())
+            )));
+        } else {
+            let folders = Folders::open(&folders)?;
+            self.read_folders(&folders, &mut chooser, &mut take)?;
+            folders.facts()?
+        };
+        let chosen = self.selection.told(chooser.chosen, chooser.left_out);
+        if chosen.is_some() && chooser.chosen == 0 && chooser.left_out > 0 {
+            output::note("warning: no request is of that class and of that time");
         }
+        if let Some(service) =
+            facts.scope.as_ref().filter(|_| chooser.chosen + chooser.left_out == 0)
+        {
+            output::note(&format!("warning: no call enters service {service} from another"));
+        }
+        Ok(RunFacts { chosen, ..facts })
     }
 
-    fn read_folder(&self, dir: &Path, mut take: impl FnMut(Part<'_>)) -> Result<RunFacts, Fatal> {
-        let dir_name = dir.display();
-        if self.inputs.paths.len() > 1 {
-            return Err(Fatal::Usage(format!(
-                "{dir_name} is an analyze folder: give it alone, or the traces it was made of"
-            )));
-        }
+    fn read_folders(
+        &self,
+        folders: &Folders,
+        chooser: &mut Chooser<'_>,
+        take: &mut dyn FnMut(Part<'_>),
+    ) -> Result<(), Fatal> {
+        let name = folders.name();
         let given = self.rules.first_given(self.is_judged).or_else(|| self.inputs.first_given());
+        let given = given.or_else(|| self.selection.subject.first_given());
         if let Some(flag) = given.or_else(|| self.memory.first_given()) {
             return Err(Fatal::Usage(format!(
-                "{flag} counts when traces are analyzed; {dir_name} was analyzed already: give it to \
+                "{flag} counts when traces are analyzed; {name} was analyzed already: give it to \
                  dwindle analyze"
             )));
         }
-        let (folder, manifest): (Folder, Manifest) = Folder::open(dir)?;
-        let contracts = self.rules.policy()?.contracts;
-        if self.is_judged && manifest.contracts != Contract::digest(&contracts) {
+        if self.is_judged && folders.scope().is_some() {
             return Err(Fatal::Usage(format!(
-                "{dir_name} was analyzed by other contracts: what they say of deadlines, reserves and \
+                "{name} was analyzed by --scope: contracts are about whole requests"
+            )));
+        }
+        let contracts = self.rules.policy()?.contracts;
+        if self.is_judged && folders.contracts() != Some(Contract::digest(&contracts).as_str()) {
+            return Err(Fatal::Usage(format!(
+                "{name} was analyzed by other contracts: what they say of deadlines, reserves and \
                  retries is in its tables; analyze the traces again by these, or judge them directly"
             )));
         }
-        take(Part::Traces(&folder.tables()?));
-        let (mut rows, mut strings): (Vec<ProblemRow>, _) = (Vec::new(), Interner::default());
-        folder.read_all(&mut rows, &mut strings)?;
-        let problems = rows.iter().map(|row| Problem::from_row(row, &strings)).collect();
-        Ok(RunFacts { files_read: folder.files(), ..manifest.run_facts(problems) })
+        folders.read(|mut tables| {
+            chooser.choose(&mut tables);
+            take(Part::Traces(&tables));
+        })
     }
 
-    fn analyze(&self, take: &mut dyn FnMut(Part<'_>)) -> Result<RunFacts, Fatal> {
-        let run = run::run(self.inputs, self.rules, self.memory, |group| {
-            for tables in &group {
+    fn analyze(
+        &self,
+        chooser: &mut Chooser<'_>,
+        take: &mut dyn FnMut(Part<'_>),
+    ) -> Result<RunFacts, Fatal> {
+        let subject = &self.selection.subject;
+        let mut run = run::run(self.inputs, self.rules, self.memory, subject, |mut group| {
+            for tables in &mut group {
+                chooser.choose(tables);
                 take(Part::Traces(tables));
             }
             Ok(())
         })?;
+        chooser.choose_findings(&mut run.graveyard);
         take(Part::Findings(&run.graveyard));
         let strings = &run.ingested.problem_strings;
         let problems = run.ingested.problems.iter().map(|row| Problem::from_row(row, strings));

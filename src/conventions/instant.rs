@@ -9,7 +9,7 @@ const NANOS_PER_SECOND: i64 = 1_000_000_000;
 const FRACTION_DIGITS: usize = 9;
 
 /// Reads `2026-11-29T22:46:57.5Z`, `20261129T224657Z` or `2026-11-29 22:46:57:500 +0000`.
-pub(super) fn parse(text: &str) -> Option<UnixNanos> {
+pub fn parse(text: &str) -> Option<UnixNanos> {
     let mut rest = Cursor(text.trim().as_bytes());
     let year = rest.number(4)?;
     rest.skip(b"-");

@@ -18,6 +18,7 @@ mod resolve;
 mod rows;
 mod sampling;
 mod seen;
+mod split;
 
 use std::collections::BTreeMap;
 
@@ -25,6 +26,7 @@ use crate::span::{Interner, Sym};
 
 pub use crate::config_error::ConfigError as ConventionsError;
 pub use default_timeouts::{DefaultTimeout, default_timeout};
+pub use instant::parse as parse_instant;
 pub use neutral::{Named, Rename};
 pub use resolve::tells_of_moved_times;
 pub(crate) use sampling::member_of as member_of_trace_state;
@@ -34,6 +36,8 @@ use index::Index;
 use raw::{Attribute, KeyPlace};
 use reading::text_of;
 use rows::Rows;
+pub use split::SplitKeys;
+use split::SplitValues;
 
 /// The rows that come with the program.
 const EMBEDDED: &str = include_str!("conventions.toml");
@@ -76,6 +80,7 @@ pub struct Conventions {
     rows: Rows,
     index: Index,
     heuristics: bool,
+    split: SplitKeys,
 }
 
 /// What a resource says of all its spans.
@@ -85,6 +90,8 @@ pub struct Resource {
     pub service: Sym,
     /// `key=value` of the attribute that tells the clock, or the service.
     pub clock_domain: Sym,
+    /// The values by which classes are split, as far as it tells them.
+    split: SplitValues,
     /// Its number among those of its record that are kept whole; `None` where none are.
     pub number: Option<usize>,
 }
@@ -96,7 +103,8 @@ impl Conventions {
     /// None in a program that was tested; the embedded file is read like any other.
     pub fn embedded() -> Result<Self, ConventionsError> {
         let rows = Rows::parse("conventions.toml", EMBEDDED)?;
-        Ok(Self { index: Index::new(rows.clone()), rows, heuristics: false })
+        let index = Index::new(rows.clone());
+        Ok(Self { index, rows, heuristics: false, split: SplitKeys::default() })
     }
 
     /// These conventions with the rows of a file laid over them: rows of the same id are replaced,
@@ -128,16 +136,27 @@ impl Conventions {
         chosen
     }
 
+    /// Attributes whose values split request classes; there are none unless asked for.
+    #[must_use]
+    pub fn splitting_by(self, keys: SplitKeys) -> Self {
+        Self { split: keys, ..self }
+    }
+
     /// Whether anything depends on the attribute `key` of `carrier`.
     #[inline]
     pub fn wanted(&self, carrier: Carrier, key: &[u8]) -> Wanted<'_> {
         let is_wanted = match carrier {
-            Carrier::Span => return self.index.wanted(key),
+            Carrier::Span => match self.index.wanted(key) {
+                Wanted::No => self.split.has(key),
+                wanted => return wanted,
+            },
             Carrier::Event => self.index.reads_in_event(key),
             Carrier::Scope => self.index.is_known(key),
             Carrier::Resource => {
                 let is_clock = |clock: &str| clock.as_bytes() == key;
-                key == SERVICE_KEY.as_bytes() || CLOCK_KEYS.into_iter().any(is_clock)
+                key == SERVICE_KEY.as_bytes()
+                    || CLOCK_KEYS.into_iter().any(is_clock)
+                    || self.split.has(key)
             }
         };
         if is_wanted { Wanted::Yes } else { Wanted::No }
@@ -156,6 +175,11 @@ impl Conventions {
         let service = strings.intern(&value_of(SERVICE_KEY).unwrap_or_default());
         let clock = CLOCK_KEYS.iter().find_map(|key| Some(format!("{key}={}", value_of(key)?)));
         let clock_domain = clock.map_or(service, |clock| strings.intern(&clock));
-        Resource { service, clock_domain, number: None }
+        Resource {
+            service,
+            clock_domain,
+            split: self.split.values(attributes, strings),
+            number: None,
+        }
     }
 }

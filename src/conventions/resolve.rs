@@ -74,6 +74,7 @@ impl Conventions {
                 .map_or(Nanos::ZERO, |until| (until.min(end) - raw.start).at_least_zero()),
             target,
             peer_service: peer_service.map(|peer| strings.intern(&peer)),
+            split: self.split.of_span(&resource.split, &raw.attributes, strings),
             links: raw.links,
             weight: self.weight(raw, &found, tally),
             flags: flags(raw, kind, outcome, name.map(|(means, _)| means), is_try, &found),

@@ -114,7 +114,7 @@ impl Sample {
 
     /// Forgets what the values weigh: where the weight of one request of a class is not known, those
     /// of the others are of no use.
-    pub(super) fn forget_weights(&mut self) {
+    pub fn forget_weights(&mut self) {
         self.zeros = self.zeros.unweighted();
         self.weights = Vec::new();
     }

@@ -88,8 +88,12 @@ impl Fault {
 
     /// What `error` means where it came from a decompressor. Errors of the system stay as they are.
     fn from_decoder(error: io::Error) -> io::Error {
-        let of_zstd = error.get_ref().and_then(|inner| inner.downcast_ref::<zstd::Error>());
-        let is_zstd = |kind| of_zstd.is_some_and(|error| error.is(kind));
+        // The library tells the name of an error, not its number.
+        let said = error.get_ref().map(ToString::to_string);
+        let is_zstd = |kind: ZSTD_ErrorCode| {
+            let name = zstd::zstd_safe::get_error_name((kind as usize).wrapping_neg());
+            said.as_deref() == Some(name)
+        };
         let code = match error.kind() {
             _ if error.get_ref().is_some_and(<dyn Error + Send + Sync>::is::<Self>) => {
                 return error;

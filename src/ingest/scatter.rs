@@ -148,6 +148,7 @@ fn renumber(span: &mut Span, numbers: &[Sym]) {
         waited_inside: span.waited_inside,
         target: span.target,
         peer_service: span.peer_service.map(new),
+        split: span.split.map(new),
         links: span.links,
         weight: span.weight,
         flags: span.flags,

@@ -1,9 +1,12 @@
 //! One trace with everything that its rows are made of.
 
+use std::ops::Range;
+
 use super::Context;
 use super::attempt::Calls;
 use super::claim::Claim;
 use super::deadline::Deadlines;
+use super::finding::{Finding, findings};
 use super::hop::Hops;
 use super::late::Work;
 use super::moment::Moment;
@@ -17,7 +20,7 @@ use crate::units::Nanos;
 /// So many ancestors are asked.
 const FAR_ENOUGH: usize = 64;
 
-/// A trace, every section of SEMANTICS applied but the findings.
+/// A trace, every section of SEMANTICS applied.
 #[derive(Debug, Default)]
 pub(super) struct Annotated<'a> {
     /// The spans, aligned, with their roles and requests.
@@ -36,6 +39,10 @@ pub(super) struct Annotated<'a> {
     pub path: Path,
     /// By request: whether two layers of it retried.
     pub retry_layered: Vec<bool>,
+    /// What is wrong.
+    pub findings: Vec<Finding>,
+    /// The requests that are told: all, or those that a scope has put in their place.
+    pub subjects: Range<usize>,
     /// The floor of [`crate::budget::tolerance`].
     pub tolerance_floor: Nanos,
 }
@@ -44,17 +51,22 @@ impl<'a> Annotated<'a> {
     /// Annotates one trace in the place of the one before, its spans sorted by (start, id,
     /// content).
     pub(super) fn fill(&mut self, spans: &'a [Span], context: Context<'a, '_>) {
-        let Self { trace, deadlines, calls, hops, own_time, work, path, retry_layered, .. } = self;
-        let Context { strings, policy, .. } = context;
+        let Self { trace, deadlines, calls, hops, own_time, work, .. } = self;
+        let Context { strings, policy, scope, .. } = context;
         trace.fill(spans, context);
         deadlines.fill(trace);
         calls.fill(trace, deadlines, strings);
         hops.fill(trace, deadlines, calls, policy.tolerance);
         own_time.fill(trace, calls);
         work.fill(trace, own_time, strings);
-        path.fill(trace, own_time, strings);
-        *retry_layered = layers(trace, calls);
         self.tolerance_floor = policy.tolerance;
+        self.retry_layered = layers(&self.trace, &self.calls);
+        self.subjects = 0..self.trace.requests.len();
+        self.findings = findings(self);
+        if let Some(service) = scope {
+            self.narrow(service, strings);
+        }
+        self.path.fill(&self.trace, &self.own_time, self.subjects.clone(), strings);
     }
 
     /// The trace's id.
@@ -134,7 +146,7 @@ pub(super) const fn evidence_of_grant(kind: GrantKind) -> Evidence {
 
 /// By request: whether an attempt of a call with several attempts lies below one of another such
 /// call.
-fn layers(trace: &Trace<'_>, calls: &Calls) -> Vec<bool> {
+pub(super) fn layers(trace: &Trace<'_>, calls: &Calls) -> Vec<bool> {
     let mut layered = vec![false; trace.requests.len()];
     if !calls.calls().any(|attempts| attempts.len() > 1) {
         return layered;
@@ -147,10 +159,11 @@ fn layers(trace: &Trace<'_>, calls: &Calls) -> Vec<bool> {
     }
     let mut below = vec![false; trace.len()];
     for &i in &trace.tree.top_down {
-        if let Some(parent) = trace.link(i) {
+        let request = trace.tree.request_of[i];
+        if let Some(parent) = trace.link(i).filter(|&up| trace.tree.request_of[up] == request) {
             below[i] = below[parent] || retried[parent];
         }
-        layered[trace.tree.request_of[i]] |= below[i] && retried[i];
+        layered[request] |= below[i] && retried[i];
     }
     layered
 }

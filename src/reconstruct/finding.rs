@@ -23,6 +23,8 @@ pub(super) struct Finding {
     pub code: FindingCode,
     /// The span that stands for the hop, attempt or request.
     pub span: usize,
+    /// The request that it is told in.
+    pub request: usize,
     /// By how much.
     pub excess: Nanos,
     /// Late and residual work that is told here and nowhere else; `None` if not about a hop.
@@ -39,13 +41,15 @@ pub(super) fn findings(of: &Annotated<'_>) -> Vec<Finding> {
     of.hops.all.iter().for_each(|hop| found.hop(hop));
     (0..of.trace.len()).for_each(|span| found.side_effect(span));
     of.calls.calls().for_each(|attempts| found.call(attempts));
-    for (request, &layered) in of.retry_layered.iter().enumerate() {
-        if layered {
-            let root = of.trace.requests[request].root;
-            found.add(FindingCode::RetryLayered, root, Nanos::ZERO, Evidence::Inferred, &[]);
-        }
-    }
+    found.layers();
     found.tell_waste();
+    found.findings
+}
+
+/// Those of the requests that are told of retries in two layers.
+pub(super) fn layered(of: &Annotated<'_>) -> Vec<Finding> {
+    let mut found = Found { of, findings: Vec::new() };
+    found.layers();
     found.findings
 }
 
@@ -65,7 +69,17 @@ impl Found<'_, '_> {
     ) {
         if !self.of.work.long_lived[span] {
             let certainty = certainty(claims, &self.of.trace.clock);
-            self.findings.push(Finding { code, span, excess, wasted: None, evidence, certainty });
+            let request = self.of.trace.tree.request_of[span];
+            let wasted = None;
+            self.findings.push(Finding {
+                code,
+                span,
+                request,
+                excess,
+                wasted,
+                evidence,
+                certainty,
+            });
         }
     }
 
@@ -83,6 +97,15 @@ impl Found<'_, '_> {
             self.add(code, span, excess, evidence, claims);
         }
         holds
+    }
+
+    fn layers(&mut self) {
+        for request in self.of.subjects.clone() {
+            if self.of.retry_layered[request] {
+                let root = self.of.trace.requests[request].root;
+                self.add(FindingCode::RetryLayered, root, Nanos::ZERO, Evidence::Inferred, &[]);
+            }
+        }
     }
 
     fn hop(&mut self, hop: &Hop) {
@@ -343,7 +366,8 @@ impl Found<'_, '_> {
     }
 }
 
-fn is_about_hop(code: FindingCode) -> bool {
+/// Whether it is wrong with a hop, and not with an attempt, a side effect or a request.
+pub(super) fn is_about_hop(code: FindingCode) -> bool {
     use FindingCode as Code;
     matches!(
         code,

@@ -8,7 +8,7 @@ use super::moment::Moment;
 use super::own_time::Union;
 use super::trace::Trace;
 use crate::budget;
-use crate::span::{Grant, SpanId};
+use crate::span::{Grant, Interner, SpanId, Sym};
 use crate::tables::Verdict;
 use crate::units::Nanos;
 
@@ -28,6 +28,8 @@ pub(super) struct Hop {
     pub top: usize,
     /// How many hops stand above it.
     pub depth: usize,
+    /// The request that it is told in.
+    pub request: usize,
     /// The span that names the nearest hop above.
     pub above: Option<usize>,
     /// The parent of its first half, through a call span.
@@ -56,6 +58,17 @@ impl Hop {
     /// Its id.
     pub(super) fn id(&self, trace: &Trace<'_>) -> SpanId {
         trace.span(self.top).span_id
+    }
+
+    /// Who calls: the client's service, else that of the parent.
+    pub(super) fn caller_service(&self, trace: &Trace<'_>, strings: &Interner) -> Option<Sym> {
+        trace.service(self.client.or(trace.link(self.first))?, strings)
+    }
+
+    /// The callee's name: the server's service, else what the client names.
+    pub(super) fn callee_service(&self, trace: &Trace<'_>, strings: &Interner) -> Option<Sym> {
+        let of_server = self.server.and_then(|server| trace.service(server, strings));
+        of_server.or_else(|| trace.span(self.client?).peer_service)
     }
 
     /// R: what the caller had left at the grant's anchor.
@@ -232,6 +245,7 @@ fn hop(
         server,
         top,
         depth,
+        request: trace.tree.request_of[first],
         above: None,
         caller: trace.caller(first),
         grant: granted.map(|(grant, ..)| grant),

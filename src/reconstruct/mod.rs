@@ -19,6 +19,7 @@ mod own_time;
 mod path;
 mod request;
 mod rows;
+mod scope;
 mod stay;
 mod trace;
 mod tree;
@@ -31,7 +32,7 @@ use crate::budget;
 use crate::clocks::Offsets;
 use crate::contract::Contract;
 use crate::exemplars::Candidates;
-use crate::span::{Interner, Spans};
+use crate::span::{Interner, Spans, Sym};
 use crate::tables::Tables;
 use crate::units::Nanos;
 
@@ -44,6 +45,8 @@ pub struct Policy {
     pub tolerance: Nanos,
     /// Which traces are told span by span as well.
     pub outlined: Outlined,
+    /// The service whose calls are told in the place of the requests that they serve.
+    pub scope: Option<String>,
 }
 
 /// Which traces are told span by span as well.
@@ -60,7 +63,12 @@ pub enum Outlined {
 
 impl Default for Policy {
     fn default() -> Self {
-        Self { contracts: Vec::new(), tolerance: budget::TOLERANCE_FLOOR, outlined: Outlined::None }
+        Self {
+            contracts: Vec::new(),
+            tolerance: budget::TOLERANCE_FLOOR,
+            outlined: Outlined::None,
+            scope: None,
+        }
     }
 }
 
@@ -72,8 +80,9 @@ pub fn reconstruct(mut spans: Spans, policy: &Policy, offsets: &Offsets) -> Tabl
     let mut told = Rows::new(strings, rows.len());
     let mut annotated = Annotated::default();
     let mut candidates = Candidates::default();
+    let scope = policy.scope.as_ref().map(|service| told.tables.strings.intern(service));
     for trace in rows.chunk_by(|one, other| one.trace_id == other.trace_id) {
-        let context = Context { strings: &told.tables.strings, policy, offsets };
+        let context = Context { strings: &told.tables.strings, policy, offsets, scope };
         annotated.fill(trace, context);
         let (requests, findings) = (told.tables.requests.len(), told.tables.findings.len());
         told.append(&annotated);
@@ -103,4 +112,6 @@ struct Context<'a, 's> {
     strings: &'s Interner,
     policy: &'a Policy,
     offsets: &'a Offsets,
+    /// The service of `policy.scope`.
+    scope: Option<Sym>,
 }

@@ -6,6 +6,7 @@
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use super::max_tree::MaxTree;
 use super::moment::Stretch;
@@ -49,7 +50,7 @@ impl Segment {
     }
 }
 
-/// The consumption paths of all requests of a trace.
+/// The consumption paths of the requests of a trace.
 #[derive(Debug, Default)]
 pub(super) struct Path {
     segments: Vec<Segment>,
@@ -62,12 +63,18 @@ pub(super) struct Path {
 }
 
 impl Path {
-    /// Walks all of them.
-    pub(super) fn fill(&mut self, trace: &Trace<'_>, own_time: &OwnTime, strings: &Interner) {
+    /// Walks those of the requests that are told.
+    pub(super) fn fill(
+        &mut self,
+        trace: &Trace<'_>,
+        own_time: &OwnTime,
+        subjects: Range<usize>,
+        strings: &Interner,
+    ) {
         self.segments.clear();
         self.open.resize_with(trace.len(), VecDeque::new);
         let mut walk = Walk { trace, own_time, path: self };
-        for request in &trace.requests {
+        for request in &trace.requests[subjects] {
             let root = request.root;
             walk.add(root, Category::Queue, trace.start(root) - request.origin);
             walk.give(root, (trace.start(root), trace.end(root)));

@@ -41,8 +41,21 @@ pub(super) struct Request<'a> {
     pub first_left: Option<UnixNanos>,
     /// The span that admitted it: the root, or the first SERVER or CONSUMER below a sending root.
     pub admitting: Option<usize>,
+    /// Where it is no root's request but a call into a service: which.
+    pub entered: Option<Entered>,
     has_side_effect: bool,
     has_doubt: bool,
+}
+
+/// A call into a service, told as a request of its own.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entered {
+    /// The service.
+    pub service: Sym,
+    /// What was asked for.
+    pub operation: Sym,
+    /// Who called.
+    pub caller: Option<Sym>,
 }
 
 impl<'a> Request<'a> {
@@ -75,7 +88,45 @@ impl<'a> Request<'a> {
             last_end: trace.end(root),
             first_left: None,
             admitting: (!span.kind.sends()).then_some(root),
+            entered: None,
             has_side_effect: false,
+            has_doubt: false,
+        }
+    }
+
+    /// A call within it as a request of its own, by the same contract, before its spans are taken
+    /// in: what `root` was asked for, whose caller had time until `deadline`.
+    pub(super) fn enter(
+        &self,
+        trace: &Trace<'a>,
+        root: usize,
+        deadline: Option<Moment>,
+        entered: Entered,
+    ) -> Self {
+        let (origin, origin_told_by) = if root == self.root {
+            (self.origin, self.origin_told_by)
+        } else {
+            (trace.arrival(root), root)
+        };
+        let deadline_source = match deadline {
+            None => DeadlineSource::None,
+            Some(_) if deadline == self.deadline => self.deadline_source,
+            Some(_) => DeadlineSource::Declared,
+        };
+        Self {
+            root,
+            contract: self.contract,
+            origin,
+            origin_told_by,
+            deadline,
+            deadline_source,
+            spans: 0,
+            last_end: trace.end(root),
+            first_left: None,
+            admitting: (!trace.span(root).kind.sends()).then_some(root),
+            entered: Some(entered),
+            // The reserve is that of the whole.
+            has_side_effect: self.has_side_effect,
             has_doubt: false,
         }
     }

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::annotated::Annotated;
 use super::attempt::Attempt;
-use super::finding::{Finding, findings};
+use super::finding::Finding;
 use super::hop::Hop;
 use super::memory::take_leading;
 use super::path::Segment;
@@ -15,7 +15,7 @@ use crate::span::{Interner, Span, SpanId, Sym, TraceId};
 use crate::stats::Weight;
 use crate::tables::{
     AttemptKind, AttemptRow, BlindSpot, Category, FindingRow, Funding, HopRow, RequestRow,
-    SegmentRow, Tables,
+    SegmentRow, Stay, Tables,
 };
 use crate::units::{Nanos, UnixNanos};
 
@@ -29,8 +29,8 @@ pub(super) struct Rows {
     pub tables: Tables,
     /// [`CONTRACT`].
     by_contract: Sym,
-    /// The classes of roots that no contract names, by service and operation.
-    classes: FxHashMap<(Sym, Sym), Sym>,
+    /// The classes that were met, by what they are made of.
+    classes: FxHashMap<(Names, Option<Sym>), Sym>,
 }
 
 impl Rows {
@@ -51,15 +51,17 @@ impl Rows {
     /// Appends the rows of one trace.
     pub(super) fn append(&mut self, of: &Annotated<'_>) {
         let trace = &of.trace;
-        let findings = findings(of);
         let order = Order::of(of);
+        let request_of = |span: usize| trace.tree.request_of[span];
         let calls = of.calls.calls();
         let attempts = calls.flat_map(|call| call.iter().map(move |attempt| (call, attempt)));
-        let hops = order.sorted(of.hops.all.iter(), |hop| hop.first);
-        let attempts = order.sorted(attempts, |(_, attempt)| attempt.span);
-        let mut findings = order.sorted(findings.iter(), |finding| finding.span);
-        let request_of = |span: usize| trace.tree.request_of[span];
-        findings.sort_by_key(|finding| (order.ranks[request_of(finding.span)], finding.code));
+        let attempts = attempts.filter(|(_, attempt)| of.is_within_request(attempt));
+        let hops = order.sorted(of.hops.all.iter(), |hop| (hop.request, hop.first));
+        let attempts =
+            order.sorted(attempts, |(_, attempt)| (request_of(attempt.span), attempt.span));
+        let mut findings =
+            order.sorted(of.findings.iter(), |finding| (finding.request, finding.span));
+        findings.sort_by_key(|finding| (order.rank(finding.request), finding.code));
         let (mut hops, mut attempts, mut findings) = (&*hops, &*attempts, &*findings);
         for &number in &order.requests {
             let request = &trace.requests[number];
@@ -78,11 +80,10 @@ impl Rows {
                 root_span_id: root.span_id,
             };
             let segments = of.path.segments(number);
-            let hops = take_leading(&mut hops, |hop| request_of(hop.first) == number);
+            let hops = take_leading(&mut hops, |hop| hop.request == number);
             let attempts =
                 take_leading(&mut attempts, |(_, attempt)| request_of(attempt.span) == number);
-            let findings =
-                take_leading(&mut findings, |finding| request_of(finding.span) == number);
+            let findings = take_leading(&mut findings, |finding| finding.request == number);
 
             tables.requests.push(subject.request(segments, hops, attempts, number));
             tables.segments.extend(segments.iter().map(|segment| subject.segment(segment)));
@@ -95,27 +96,70 @@ impl Rows {
                 .extend(attempts.iter().map(|&(call, attempt)| subject.attempt(call, attempt)));
             tables.findings.extend(findings.iter().map(|finding| subject.finding(finding)));
         }
+        // Those that are not told wait in queues too.
+        let others = of.hops.all.iter().filter(|hop| order.rank(hop.request).is_none());
+        let waiting = others.filter_map(|hop| stay(of, hop, 0));
+        self.tables.stays.extend(waiting.map(|stay| Stay { expired: None, ..stay }));
     }
 
     /// The class of a request: what its contract says, else the names of its root.
     fn class(&mut self, request: &Request<'_>, root: &Span) -> Sym {
         let strings = &mut self.tables.strings;
-        if let Some(class) = request.contract.and_then(|one| one.request_class.as_deref()) {
-            return strings.intern(class);
-        }
-        let operation = root.route_operation.unwrap_or(root.operation);
-        *self.classes.entry((root.service, operation)).or_insert_with(|| {
-            let class = format!("{} {}", strings.get(root.service), strings.get(operation));
+        let contract = request.contract.and_then(|one| one.request_class.as_deref());
+        let names = match (request.entered, contract) {
+            (Some(entered), _) => {
+                Names::Entered(entered.service, entered.operation, entered.caller)
+            }
+            (None, Some(class)) => Names::Contract(strings.intern(class)),
+            (None, None) => {
+                Names::Root(root.service, root.route_operation.unwrap_or(root.operation))
+            }
+        };
+        *self.classes.entry((names, root.split)).or_insert_with(|| {
+            let class = names.class(strings);
+            let class = match root.split {
+                Some(split) => format!("{class} · {}", strings.get(split)),
+                None => class,
+            };
             strings.intern(&class)
         })
     }
 }
 
+/// What the class of a request is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Names {
+    /// What its contract calls it.
+    Contract(Sym),
+    /// Service and operation of its root.
+    Root(Sym, Sym),
+    /// The service that a call enters, what for, and from where.
+    Entered(Sym, Sym, Option<Sym>),
+}
+
+impl Names {
+    fn class(self, strings: &Interner) -> String {
+        let text = |sym| strings.get(sym);
+        match self {
+            Self::Contract(class) => text(class).to_owned(),
+            Self::Root(service, operation) => format!("{} {}", text(service), text(operation)),
+            Self::Entered(service, operation, Some(caller)) => {
+                format!("{} {} from {}", text(service), text(operation), text(caller))
+            }
+            Self::Entered(service, operation, None) => {
+                format!("{} {}, caller not traced", text(service), text(operation))
+            }
+        }
+    }
+}
+
 /// The order of rows: by request, and within one by (start, id) of their span.
 struct Order {
-    /// The requests by (start, id) of their roots.
+    /// The requests that are told, by (start, id) of their roots.
     requests: Vec<usize>,
-    /// By request its place among them.
+    /// The first of them by number.
+    first: usize,
+    /// By number, from the first, its place among them.
     ranks: Vec<usize>,
     /// By span its place among all.
     places: Vec<usize>,
@@ -124,29 +168,41 @@ struct Order {
 impl Order {
     fn of(of: &Annotated<'_>) -> Self {
         let trace = &of.trace;
-        let mut requests: Vec<usize> = (0..trace.requests.len()).collect();
+        let mut requests: Vec<usize> = of.subjects.clone().collect();
         requests.sort_unstable_by_key(|&request| {
             let root = trace.requests[request].root;
             (trace.start(root), trace.span(root).span_id)
         });
-        let mut spans = trace.in_order.clone();
-        let ranks = places(&requests);
-        spans.sort_by_key(|&span| ranks[trace.tree.request_of[span]]);
-        Self { requests, ranks, places: places(&spans) }
+        let first = of.subjects.start;
+        let ranks = places(requests.iter().map(|&request| request - first), requests.len());
+        let places = places(trace.in_order.iter().copied(), trace.len());
+        Self { requests, first, ranks, places }
     }
 
-    /// Things in the order of the spans that they belong to.
-    fn sorted<T>(&self, things: impl Iterator<Item = T>, span: impl Fn(&T) -> usize) -> Vec<T> {
-        let mut things: Vec<T> = things.collect();
-        things.sort_by_key(|thing| self.places[span(thing)]);
+    /// The place of a request; `None` of one that is not told.
+    fn rank(&self, request: usize) -> Option<usize> {
+        self.ranks.get(request.checked_sub(self.first)?).copied()
+    }
+
+    /// Things that are told, in the order of the requests and spans that they belong to.
+    fn sorted<T>(
+        &self,
+        things: impl Iterator<Item = T>,
+        of: impl Fn(&T) -> (usize, usize),
+    ) -> Vec<T> {
+        let mut things: Vec<T> = things.filter(|thing| self.rank(of(thing).0).is_some()).collect();
+        things.sort_by_key(|thing| {
+            let (request, span) = of(thing);
+            (self.rank(request), self.places[span])
+        });
         things
     }
 }
 
-/// By number its place in `order`, which holds each number once.
-fn places(order: &[usize]) -> Vec<usize> {
-    let mut places = vec![0; order.len()];
-    for (place, &number) in order.iter().enumerate() {
+/// By number its place in `order`, which holds each of the first `len` numbers once.
+fn places(order: impl Iterator<Item = usize>, len: usize) -> Vec<usize> {
+    let mut places = vec![0; len];
+    for (place, number) in order.enumerate() {
         places[number] = place;
     }
     places
@@ -169,12 +225,6 @@ impl Subject<'_, '_> {
     /// Since the origin.
     fn elapsed(&self, instant: UnixNanos) -> Nanos {
         instant - self.request.origin
-    }
-
-    /// The service of span `i`, if it named one.
-    fn service(&self, i: usize) -> Option<Sym> {
-        let service = self.of.trace.span(i).service;
-        Some(service).filter(|&service| !self.strings.get(service).is_empty())
     }
 
     fn segment(&self, segment: &Segment) -> SegmentRow {
@@ -255,6 +305,7 @@ impl Subject<'_, '_> {
             residual_wait_ns: below.residual_wait,
             late_wall_ns: deadline.map(|d| (request.last_end - d).at_least_zero()),
             weight: trace.weight().map(Weight::requests),
+            split: trace.span(root).split,
             blind_spots,
         }
     }
@@ -297,7 +348,6 @@ impl Subject<'_, '_> {
         let remaining_at_receive = remaining(received);
         let below = of.work.below[hop.top];
         let half = hop.client.or(hop.server).unwrap_or(hop.first);
-        let caller = hop.client.or(trace.link(hop.first));
         let clock = trace.clock.interval(hop.server.unwrap_or(half));
         HopRow {
             trace_id: self.trace_id,
@@ -307,8 +357,8 @@ impl Subject<'_, '_> {
             client_span_id: hop.client.map(|i| trace.span(i).span_id),
             server_span_id: hop.server.map(|i| trace.span(i).span_id),
             caller_hop_id: hop.above.map(|i| trace.span(i).span_id),
-            caller_service: caller.and_then(|i| self.service(i)),
-            callee_service: self.callee_service(hop),
+            caller_service: hop.caller_service(trace, self.strings),
+            callee_service: hop.callee_service(trace, self.strings),
             operation: trace.span(hop.server.unwrap_or(half)).operation,
             depth: i32::try_from(hop.depth).unwrap_or(i32::MAX),
             elapsed_at_send_ns: sent.map(|at| self.elapsed(at)),
@@ -342,13 +392,8 @@ impl Subject<'_, '_> {
             proxy: hop.client.into_iter().chain(hop.server).any(|i| trace.span(i).flags.is_proxy),
             clock_lo_ns: clock.lo,
             clock_hi_ns: clock.hi,
+            split: trace.span(hop.server.unwrap_or(half)).split,
         }
-    }
-
-    /// The callee's name: the server's service, else what the client names.
-    fn callee_service(&self, hop: &Hop) -> Option<Sym> {
-        let of_server = hop.server.and_then(|server| self.service(server));
-        of_server.or_else(|| self.of.trace.span(hop.client?).peer_service)
     }
 
     fn attempt(&self, call: &[Attempt], attempt: &Attempt) -> AttemptRow {
@@ -367,8 +412,10 @@ impl Subject<'_, '_> {
             ordinal_key: span.ordinal_key,
             attempts: i32::try_from(call.len()).unwrap_or(i32::MAX),
             kind: attempt.kind,
-            caller_service: self.service(i),
-            callee_service: server.and_then(|i| self.service(i)).or(span.peer_service),
+            caller_service: trace.service(i, self.strings),
+            callee_service: server
+                .and_then(|i| trace.service(i, self.strings))
+                .or(span.peer_service),
             operation: span.operation,
             elapsed_at_start_ns: self.elapsed(trace.start(i)),
             backoff_ns: attempt.backoff,

@@ -7,7 +7,7 @@ use super::memory::refill;
 use super::moment::{Moment, Stretch};
 use super::request::Request;
 use super::tree::{Children, Tree};
-use crate::span::{Grant, Kind, Outcome, Span};
+use crate::span::{Grant, Interner, Kind, Outcome, Span, Sym};
 use crate::stats::Weight;
 use crate::tables::BlindSpots;
 use crate::units::{Nanos, UnixNanos};
@@ -39,7 +39,7 @@ pub(super) struct Trace<'a> {
 impl<'a> Trace<'a> {
     /// Fills in the trace of `spans`, sorted by (start, id, content).
     pub(super) fn fill(&mut self, spans: &'a [Span], context: Context<'a, '_>) {
-        let Context { strings, policy, offsets } = context;
+        let Context { strings, policy, offsets, .. } = context;
         self.tree.fill(spans);
         self.clock.fill(&self.tree, strings, offsets);
         self.order();
@@ -52,8 +52,16 @@ impl<'a> Trace<'a> {
             self.requests.push(Request::open(self, root, strings, policy));
         }
         self.tell_apart();
+        self.take_in(0);
+    }
+
+    /// Takes the spans of all requests from `first` on into them.
+    pub(super) fn take_in(&mut self, first: usize) {
         for &i in &self.in_order {
-            let request = &mut self.requests[self.tree.request_of[i]];
+            let number = self.tree.request_of[i];
+            let Some(request) = self.requests.get_mut(number).filter(|_| number >= first) else {
+                continue;
+            };
             let may_admit = self.is_server[i] && i != request.root && !self.apart[i];
             request.take(&self.tree, &self.clock, i, may_admit);
         }
@@ -132,6 +140,11 @@ impl<'a> Trace<'a> {
     /// Whether it left while what it had asked for may still run.
     pub(super) fn left(&self, i: usize) -> bool {
         self.outcome(i).left()
+    }
+
+    /// The service of span `i`, if it named one.
+    pub(super) fn service(&self, i: usize, strings: &Interner) -> Option<Sym> {
+        Some(self.span(i).service).filter(|&service| !strings.get(service).is_empty())
     }
 
     /// Its request.

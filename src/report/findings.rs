@@ -1,7 +1,7 @@
 //! What is wrong where, those that waste most first: the text of `dwindle findings`.
 
 use super::model::{Block, Cell, Column, Report, Row, Section, Table};
-use super::{RunFacts, input, overview, text, words};
+use super::{RunFacts, chosen, input, overview, text, words};
 use crate::check::Need;
 use crate::distributions::{Merge, Overview};
 use crate::ranking::{Group, Range, Ranking, Seen, Subject};
@@ -20,8 +20,9 @@ pub fn findings(
     let seen = all_seen(ranking);
     let mut blocks = vec![Block::Note(headline(&ranked, overview, facts))];
     blocks.extend(overview::losses(facts).map(Block::Note));
+    blocks.extend(chosen::notes(facts).map(Block::Note));
     if ranked.is_empty() {
-        blocks.push(Block::Note(none_found(overview)));
+        blocks.push(Block::Note(none_found(overview, facts)));
     }
     let table = table(&ranked)
         .limited(ranked.iter().map(|(subject, group)| row(ranking, subject, group)), rows);
@@ -58,9 +59,9 @@ fn headline(ranked: &[(&Subject, &Group)], overview: &Overview, facts: &RunFacts
     )
 }
 
-fn none_found(overview: &Overview) -> String {
+fn none_found(overview: &Overview, facts: &RunFacts) -> String {
     match overview.requests {
-        0 => "No request to tell of: no span was admitted.".to_owned(),
+        0 => overview::nothing_to_tell(facts).to_owned(),
         _ => "Nothing wrong was found. That is as good as what the traces could tell, which is \
               below."
             .to_owned(),

@@ -53,6 +53,11 @@ fn in_path_order(class: &ClassSummary) -> Vec<Ordered<'_>> {
     ordered
 }
 
+/// Whether anybody called: of a root there is nothing to tell that the request does not.
+pub(super) fn is_called(place: &Place, hop: &HopSummary) -> bool {
+    place.depth > 0 || hop.verdicts.keys().any(|&verdict| verdict != Verdict::Origin)
+}
+
 /// What was left at each hop below the origin.
 pub(super) fn remaining(class: &ClassSummary, options: &Options) -> Option<Table> {
     let told = Told {
@@ -120,8 +125,11 @@ pub(super) fn below_origin(
     sample: impl Fn(&HopSummary) -> &Sample,
 ) -> Vec<Ordered<'_>> {
     let mut places = in_path_order(class);
-    places.retain(|(_, place, hop)| place.depth > 0 && !sample(hop).is_empty());
-    places.into_iter().map(|(level, place, hop)| (level.saturating_sub(1), place, hop)).collect()
+    places.retain(|(_, place, hop)| is_called(place, hop) && !sample(hop).is_empty());
+    let is_entered = places.iter().any(|(_, place, _)| place.depth == 0);
+    let indent = usize::from(!is_entered);
+    let level = |level: usize| level.saturating_sub(indent);
+    places.into_iter().map(|(depth, place, hop)| (level(depth), place, hop)).collect()
 }
 
 /// Those of the most hops, in the order in which they stand.
@@ -169,7 +177,7 @@ pub(super) fn queues(class: &ClassSummary, options: &Options) -> Option<Table> {
 /// that occurs, those that are worth a look last to go.
 pub(super) fn grants(class: &ClassSummary, options: &Options) -> Option<Table> {
     let mut granted = in_path_order(class);
-    granted.retain(|(_, place, hop)| place.depth > 0 && hop.granted > 0);
+    granted.retain(|(_, place, hop)| is_called(place, hop) && hop.granted > 0);
     let count = |hop: &HopSummary, verdict| hop.verdicts.get(&verdict).copied().unwrap_or(0);
     let occurs = |verdict: &Verdict| granted.iter().any(|(_, _, hop)| count(hop, *verdict) > 0);
     let verdicts: Vec<Verdict> = Verdict::ALL.iter().copied().filter(occurs).collect();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::model::{Block, Cell, Column, Row, Section, Table};
-use super::{Options, RunFacts, problems, text, words};
+use super::{Options, RunFacts, chosen, problems, text, words};
 use crate::distributions::{ClassSummary, Name, Overview, Summary};
 use crate::tables::BlindSpot;
 
@@ -35,9 +35,13 @@ fn workload(summary: &Summary, facts: &RunFacts) -> Table {
         count("spans_rejected", "spans rejected", facts.spans_rejected),
         count("span_links", "span links, not followed", facts.span_links),
     ];
+    rows.extend(facts.chosen.as_ref().map(|chosen| {
+        count("requests_left_out", "requests left out, as was asked", chosen.left_out)
+    }));
     if let Some((first, last)) = facts.window {
         let window = last - first;
-        let nanos = u128::try_from(window.as_nanos()).unwrap_or(0);
+        let counted = chosen::counted_for(facts).map_or(window, |(first, last)| last - first);
+        let nanos = u128::try_from(counted.as_nanos()).unwrap_or(0);
         let rate = text::rate(u128::from(requests) * 1_000_000_000, nanos);
         rows.extend([
             row("first_start", "first start", Cell::Instant(first)),

@@ -3,6 +3,7 @@
 
 mod attempts;
 pub mod check;
+mod chosen;
 mod class;
 mod csv;
 mod explain;
@@ -24,6 +25,7 @@ mod sampling;
 mod shape;
 mod terminal;
 mod text;
+mod timeline;
 mod waterfall;
 mod words;
 
@@ -33,12 +35,14 @@ use crate::names::names;
 use crate::span::Interner;
 use crate::tables::{ProblemRow, Severity};
 use crate::units::UnixNanos;
+pub use chosen::Chosen;
 pub use explain::{explanation, explanation_json};
 pub use findings::findings;
 pub use inspection::{inspection, missing};
 pub use model::Report;
 pub use rules::{rule_page, rules_list};
 pub use text::visible;
+pub use timeline::add_timeline;
 
 /// Version of the JSON and CSV forms (docs/output.md). It changes when a name or a meaning does.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -116,6 +120,12 @@ pub struct RunFacts {
     pub chosen_by: Vec<String>,
     /// Trouble in the input.
     pub problems: Vec<Problem>,
+    /// The service whose calls are told in the place of requests.
+    pub scope: Option<String>,
+    /// The attributes by which classes were split.
+    pub split_by: Vec<String>,
+    /// What was chosen of the requests; `None` where all are told.
+    pub chosen: Option<Chosen>,
     /// How it was made, where a page that outlives its files is to say so.
     pub origin: Option<Origin>,
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::class::{OVERGRANTS, deadline_range};
 use super::model::{Block, Cell, Column, Row, Section, Table};
-use super::{Options, RunFacts, figures, percentiles, sampling, text, words};
+use super::{Options, RunFacts, chosen, figures, hops, percentiles, sampling, text, words};
 use crate::distributions::{Call, ClassSummary, Measure, Merge, Name, Place, Sample, Summary};
 use crate::stats::Quantile;
 use crate::tables::{BadSide, FindingCode, Severity, TerminalOutcome};
@@ -58,8 +58,9 @@ pub(super) fn section(
     }
     blocks.extend(losses(facts).map(Block::Note));
     blocks.extend(sampling::notes(summary, facts).into_iter().map(Block::Note));
+    blocks.extend(chosen::notes(facts).map(Block::Note));
     if classes.requests == 0 {
-        blocks.push(Block::Note("No request to tell of: no span was admitted.".to_owned()));
+        blocks.push(Block::Note(nothing_to_tell(facts).to_owned()));
         return Section { title: "Summary".to_owned(), class: None, blocks };
     }
     let [with, without] = &classes.rest;
@@ -123,6 +124,15 @@ fn what_was_read(classes: &Classes<'_>, facts: &RunFacts) -> String {
          lie where, by square roots, and ┊ is zero.{deadlines}",
         parts.join(" · ")
     )
+}
+
+/// Why there is no request.
+pub(super) fn nothing_to_tell(facts: &RunFacts) -> &'static str {
+    if facts.spans_admitted == 0 {
+        "No request to tell of: no span was admitted."
+    } else {
+        "No request to tell of: nothing is left of what was chosen."
+    }
 }
 
 /// How many files, and the first few of what was named.
@@ -275,7 +285,7 @@ fn tightest_hop(class: &ClassSummary) -> Option<(&Place, Cell)> {
     let below: Vec<(&Place, &Sample)> = class
         .hops
         .iter()
-        .filter(|(place, _)| place.depth > 0)
+        .filter(|(place, hop)| hops::is_called(place, hop))
         .map(|(place, hop)| (place, &hop.remaining_at_entry))
         .collect();
     let busiest = percentiles::largest(below.iter().map(|(_, left)| *left));

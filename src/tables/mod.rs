@@ -33,7 +33,7 @@ pub use rows::{
 pub use schema::{BadSide, Column, Measure, ReadError, Row, SCHEMA_VERSION, TABLES, Table};
 pub use stay::{ExpiredWork, Stay};
 
-use crate::span::{Interner, Sym, TraceId};
+use crate::span::{Interner, SpanId, Sym, TraceId};
 
 /// The rows that one partition of whole traces gives, with the strings they share.
 #[derive(Debug, Default)]
@@ -78,12 +78,18 @@ impl Tables {
 
     /// Keeps the rows of some traces. Of what findings over several are made nothing stays.
     pub fn retain(&mut self, is_wanted: impl Fn(TraceId) -> bool) {
-        self.requests.retain(|row| is_wanted(row.trace_id));
-        self.hops.retain(|row| is_wanted(row.trace_id));
-        self.attempts.retain(|row| is_wanted(row.trace_id));
-        self.segments.retain(|row| is_wanted(row.trace_id));
-        self.findings.retain(|row| is_wanted(row.trace_id));
+        self.retain_requests(|trace, _| is_wanted(trace));
         self.outline.retain(|span| is_wanted(span.trace_id));
+    }
+
+    /// Keeps the rows of some requests, each told by its trace and its root span. Of what findings
+    /// over several traces are made nothing stays.
+    pub fn retain_requests(&mut self, is_wanted: impl Fn(TraceId, SpanId) -> bool) {
+        self.requests.retain(|row| is_wanted(row.trace_id, row.root_span_id));
+        self.hops.retain(|row| is_wanted(row.trace_id, row.root_span_id));
+        self.attempts.retain(|row| is_wanted(row.trace_id, row.root_span_id));
+        self.segments.retain(|row| is_wanted(row.trace_id, row.root_span_id));
+        self.findings.retain(|row| is_wanted(row.trace_id, row.root_span_id));
         self.stays.clear();
     }
 }

@@ -328,6 +328,8 @@ table! {
         late_wall_ns: Option<Nanos>, bad = high, null = "no deadline is known";
         /// How many requests of the population it stands for.
         weight: Option<f64>, null = "the sampling probability is not known";
+        /// The attributes by which classes were split, and their values at the root span.
+        split: Option<Sym>, null = "analyzed without --by";
         /// What its trace cannot tell.
         blind_spots: BlindSpots;
     }
@@ -411,6 +413,9 @@ table! {
         clock_lo_ns: Option<Nanos>, null = "nothing bounds it";
         /// The greatest offset that it may have.
         clock_hi_ns: Option<Nanos>, null = "nothing bounds it";
+        /// The attributes by which classes were split, and their values at the server half, else the
+        /// client half.
+        split: Option<Sym>, null = "analyzed without --by";
     }
 }
 

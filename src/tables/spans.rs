@@ -75,6 +75,8 @@ table! {
         target: Option<Target>, null = "nothing does";
         /// The other end, as a client names it.
         peer_service: Option<Sym>, null = "nothing names it";
+        /// The attributes by which classes are split, and their values.
+        split: Option<Sym>, null = "there are none";
         /// How many span links it carries.
         links: i64;
         /// How many requests of the population it stands for.
@@ -138,6 +140,7 @@ impl From<&Span> for SpanRow {
             waited_inside_ns: span.waited_inside,
             target: span.target,
             peer_service: span.peer_service,
+            split: span.split,
             links: i64::from(span.links),
             weight: span.weight.map(Weight::requests),
             is_wait: flags.is_wait,
@@ -192,6 +195,7 @@ impl SpanRow {
             waited_inside: self.waited_inside_ns,
             target: self.target,
             peer_service: self.peer_service,
+            split: self.split,
             links: u32::try_from(self.links).ok()?,
             weight: self.weight.and_then(Weight::new),
             flags: Flags {
@@ -243,6 +247,7 @@ fn text_len(span: &Span, strings: &Interner) -> usize {
         Some(span.operation),
         span.route_operation,
         span.peer_service,
+        span.split,
     ];
     names.into_iter().flatten().map(|name| strings.get(name).len()).sum()
 }

@@ -182,6 +182,7 @@ impl Maker<'_> {
             residual_wait_ns: Nanos::ZERO,
             late_wall_ns: late,
             weight: None,
+            split: None,
             blind_spots,
         };
         self.tables.requests.push(row);
@@ -251,6 +252,7 @@ impl Maker<'_> {
             proxy: false,
             clock_lo_ns: None,
             clock_hi_ns: None,
+            split: None,
         });
         if overgranted {
             self.add_finding(FindingCode::TimeoutReset, id, send, late);

@@ -498,6 +498,7 @@ fn admit(placed: &Placed, strings: &mut Interner) -> Span {
         waited_inside: Nanos::from_nanos(draft.waited),
         target: draft.target.map(|target| Target::new(u64::from(target) + 1)),
         peer_service: draft.target.map(|target| name("peer", target)),
+        split: None,
         links: 0,
         weight: None,
         flags: Flags { is_wordless, ..draft.flags },

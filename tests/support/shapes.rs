@@ -84,6 +84,7 @@ impl Maker {
             waited_inside: Nanos::ZERO,
             target: None,
             peer_service: None,
+            split: None,
             links: 0,
             weight: None,
             flags: Flags::default(),

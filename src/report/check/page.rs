@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::model::{Block, Cell, Column, Report, Row, Section, Table};
-use super::super::{findings, overview, text, words as all_words};
+use super::super::{chosen, findings, overview, text, words as all_words};
 use super::troubles::{excused, of_suppressions};
 use super::{Told, words};
 use crate::check::{Basis, Check, ClassVerdict, Judged, Kind, Need, Outcome, Standing};
@@ -37,8 +37,9 @@ fn verdict(told: &Told<'_>, folded: u64) -> Section {
         )),
     ];
     blocks.extend(overview::losses(facts).map(Block::Note));
+    blocks.extend(chosen::notes(facts).map(Block::Note));
     if told.overview.requests == 0 {
-        blocks.push(Block::Note("No request to judge: no span was admitted.".to_owned()));
+        blocks.push(Block::Note(overview::nothing_to_tell(facts).to_owned()));
     }
     blocks.extend(excused(told).map(Block::Note));
     let suppressions = of_suppressions(told);

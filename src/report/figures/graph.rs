@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Drawing, Figure};
 use crate::distributions::{ClassSummary, Name};
 use crate::report::class::OVERGRANTS;
-use crate::report::words;
+use crate::report::{hops, words};
 use crate::tables::Verdict;
 
 /// So many edges can be followed with the eye.
@@ -68,7 +68,7 @@ fn graph(class: &ClassSummary) -> Graph {
         let least = depths.entry(service).or_insert(depth);
         *least = depth.min(*least);
     };
-    for (place, hop) in class.hops.iter().filter(|(place, _)| place.depth > 0) {
+    for (place, hop) in class.hops.iter().filter(|(place, hop)| hops::is_called(place, hop)) {
         let ends = (place.call.caller.as_ref(), place.call.callee.as_ref());
         reach(ends.0, place.depth - 1);
         reach(ends.1, place.depth);

@@ -1,0 +1,220 @@
+//! Analyze folders, one or several: what days were analyzed to is told as one.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::manifest::Manifest;
+use super::output::Fatal;
+use crate::report::{Problem, RunFacts};
+use crate::span::{Interner, SpanId, TraceId};
+use crate::tables::folder::Folder;
+use crate::tables::{ProblemRow, RequestRow, Severity, Tables};
+
+/// What says that a request lies in several folders.
+const OVERLAP: &str = "request_in_several_folders";
+
+/// Folders that were analyzed in the same way, by name.
+pub(super) struct Folders {
+    all: Vec<(String, Folder, Manifest)>,
+    /// By request the folder that tells it; empty where there is one folder.
+    owners: FxHashMap<(TraceId, SpanId), Owner>,
+    /// Requests that another folder tells as well as a folder, or better, by folder.
+    overlaps: Vec<u64>,
+}
+
+/// Which folder tells a request.
+#[derive(Clone, Copy)]
+struct Owner {
+    folder: usize,
+    spans: i32,
+}
+
+impl Folders {
+    /// Opens them; they have to be of one kind.
+    pub(super) fn open(dirs: &[&Path]) -> Result<Self, Fatal> {
+        // By name, so that their order on the command line changes nothing; each once.
+        let dirs: BTreeSet<&Path> = dirs.iter().copied().collect();
+        let mut all: Vec<(String, Folder, Manifest)> = Vec::new();
+        for dir in dirs {
+            let (folder, manifest): (Folder, Manifest) = Folder::open(dir)?;
+            let name = dir.display().to_string();
+            if let Some((first, _, other)) = all.first()
+                && let Some(what) = difference(other, &manifest)
+            {
+                return Err(Fatal::Usage(format!(
+                    "{first} and {name} were analyzed {what}: their numbers do not go together; \
+                     analyze the traces of both in the same way, or tell them apart"
+                )));
+            }
+            all.push((name, folder, manifest));
+        }
+        let overlaps = vec![0; all.len()];
+        let mut folders = Self { all, owners: FxHashMap::default(), overlaps };
+        if folders.all.len() > 1 {
+            folders.settle()?;
+        }
+        Ok(folders)
+    }
+
+    /// Settles which folder tells each request: that with the most spans of it, of equals the first.
+    fn settle(&mut self) -> Result<(), Fatal> {
+        for (number, (_, folder, _)) in self.all.iter().enumerate() {
+            let mut rows: Vec<RequestRow> = Vec::new();
+            folder.read_all(&mut rows, &mut Interner::default())?;
+            for row in rows {
+                let own = Owner { folder: number, spans: row.spans };
+                let key = (row.trace_id, row.root_span_id);
+                let Some(owner) = self.owners.get_mut(&key) else {
+                    self.owners.insert(key, own);
+                    continue;
+                };
+                let worse = if owner.spans < own.spans {
+                    std::mem::replace(owner, own).folder
+                } else {
+                    number
+                };
+                if let Some(count) = self.overlaps.get_mut(worse) {
+                    *count += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Their names, for messages.
+    pub(super) fn name(&self) -> String {
+        self.all.iter().map(|(name, ..)| name.as_str()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The digest of the contracts by which they were analyzed.
+    pub(super) fn contracts(&self) -> Option<&str> {
+        self.all.first().map(|(.., manifest)| manifest.contracts.as_str())
+    }
+
+    /// The service whose calls they tell.
+    pub(super) fn scope(&self) -> Option<&str> {
+        self.all.first().and_then(|(.., manifest)| manifest.scope.as_deref())
+    }
+
+    /// Hands out the tables of each folder, with the requests that it tells.
+    pub(super) fn read(&self, mut take: impl FnMut(Tables)) -> Result<(), Fatal> {
+        for (number, (_, folder, _)) in self.all.iter().enumerate() {
+            let mut tables = folder.tables()?;
+            if !self.owners.is_empty() {
+                tables.retain_requests(|trace, root| {
+                    self.owners.get(&(trace, root)).is_some_and(|owner| owner.folder == number)
+                });
+            }
+            take(tables);
+        }
+        Ok(())
+    }
+
+    /// What is known besides.
+    pub(super) fn facts(self) -> Result<RunFacts, Fatal> {
+        let traces: FxHashSet<TraceId> = self.owners.keys().map(|(trace, _)| *trace).collect();
+        let mut joined: Option<RunFacts> = None;
+        for ((name, folder, manifest), overlaps) in self.all.into_iter().zip(self.overlaps) {
+            let (mut rows, mut strings): (Vec<ProblemRow>, _) = (Vec::new(), Interner::default());
+            folder.read_all(&mut rows, &mut strings)?;
+            let problems = rows.iter().map(|row| Problem::from_row(row, &strings));
+            let problems = problems.chain((overlaps > 0).then(|| overlap(&name, overlaps)));
+            let files_read = folder.files();
+            let facts = RunFacts { files_read, ..manifest.run_facts(problems.collect()) };
+            match &mut joined {
+                Some(joined) => join(joined, facts),
+                None => joined = Some(facts),
+            }
+        }
+        let mut facts = joined.unwrap_or_default();
+        if !traces.is_empty() {
+            facts.traces = traces.len() as u64;
+        }
+        Ok(facts)
+    }
+}
+
+/// In what two folders were analyzed differently.
+fn difference(one: &Manifest, other: &Manifest) -> Option<&'static str> {
+    if one.contracts != other.contracts {
+        Some("by different contracts or deadlines")
+    } else if one.scope != other.scope {
+        Some("with different --scope")
+    } else if one.split_by != other.split_by {
+        Some("with different --by")
+    } else {
+        None
+    }
+}
+
+fn overlap(folder: &str, count: u64) -> Problem {
+    Problem {
+        severity: Severity::Info,
+        code: OVERLAP.to_owned(),
+        count,
+        file: folder.to_owned(),
+        byte: None,
+        line: None,
+        record: None,
+        message: "requests that another folder holds too, with as many spans or more".to_owned(),
+        help: "each is told once, from the folder that holds most of it; spans and hops of the \
+               input are counted in each"
+            .to_owned(),
+    }
+}
+
+/// Adds what another folder says.
+fn join(joined: &mut RunFacts, facts: RunFacts) {
+    let RunFacts {
+        version,
+        inputs,
+        files,
+        spans_read,
+        spans_admitted,
+        spans_rejected,
+        traces,
+        window,
+        wordless_clients,
+        clients,
+        span_links,
+        files_read,
+        chosen_by,
+        problems,
+        // The same in all.
+        scope: _,
+        split_by: _,
+        chosen: _,
+        origin: _,
+    } = facts;
+    if !joined.version.split(", ").any(|known| known == version) {
+        joined.version = format!("{}, {version}", joined.version);
+    }
+    joined.files_read.extend(files_read);
+    joined.chosen_by.extend(chosen_by);
+    joined.chosen_by.sort_unstable();
+    joined.chosen_by.dedup();
+    joined.inputs.extend(inputs);
+    joined.inputs.sort_unstable();
+    joined.inputs.dedup();
+    // Counts of a folder that somebody else wrote may be anything.
+    for (sum, more) in [
+        (&mut joined.files, files),
+        (&mut joined.spans_read, spans_read),
+        (&mut joined.spans_admitted, spans_admitted),
+        (&mut joined.spans_rejected, spans_rejected),
+        (&mut joined.traces, traces),
+        (&mut joined.wordless_clients, wordless_clients),
+        (&mut joined.clients, clients),
+        (&mut joined.span_links, span_links),
+    ] {
+        *sum = sum.saturating_add(more);
+    }
+    joined.window = match (joined.window, window) {
+        (Some((first, last)), Some((start, end))) => Some((first.min(start), last.max(end))),
+        (one, other) => one.or(other),
+    };
+    joined.problems.extend(problems);
+    joined.problems.sort();
+}
