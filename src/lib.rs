@@ -45,6 +45,7 @@ pub mod graveyard;
 pub mod ranking;
 
 pub mod check;
+pub mod diff;
 pub mod extract;
 pub mod report;
 

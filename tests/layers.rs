@@ -10,7 +10,7 @@ const LEVELS: &[&[&str]] = &[
     &["span"],
     &["clocks", "contract", "conventions", "forest", "otlp", "tables"],
     &["distributions", "graveyard", "ingest", "ranking", "reconstruct", "rules", "survey"],
-    &["check", "extract", "report"],
+    &["check", "diff", "extract", "report"],
     &["cli"],
 ];
 
@@ -21,6 +21,7 @@ const BESIDE: &[(&str, &str)] = &[
     ("date", "units"),
     ("ranking", "distributions"),
     ("report", "check"),
+    ("report", "diff"),
 ];
 
 /// Crates that one place alone may use.

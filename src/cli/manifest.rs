@@ -138,6 +138,7 @@ impl Manifest {
         RunFacts {
             version: self.dwindle_version,
             inputs: self.inputs,
+            contracts: self.contracts,
             files: self.files.len() as u64,
             spans_read: self.spans_read,
             spans_admitted: self.spans_admitted,

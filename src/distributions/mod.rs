@@ -144,21 +144,7 @@ impl Summary {
     /// Adds the findings of some tables, and nothing else: each at the hop that it is about.
     pub fn add_findings(&mut self, tables: &Tables) {
         let mut names = Names::of(&tables.strings);
-        let span = |row: &FindingRow| ((row.trace_id, row.span_id), None);
-        let mut places: FxHashMap<(TraceId, SpanId), Option<&HopRow>> =
-            tables.findings.iter().map(span).collect();
-        for hop in &tables.hops {
-            // Whichever half a finding names, it is the same hop; its own id comes first.
-            for id in
-                [Some(hop.hop_id), hop.client_span_id, hop.server_span_id].into_iter().flatten()
-            {
-                if let Some(place) = places.get_mut(&(hop.trace_id, id)) {
-                    place.get_or_insert(hop);
-                }
-            }
-        }
-        for row in &tables.findings {
-            let hop = places.get(&(row.trace_id, row.span_id)).copied().flatten();
+        for (row, hop) in flagged(tables) {
             let place = hop.map(|hop| names.place(hop));
             let class = self.class(names.get(row.request_class));
             let finding = class.findings.entry((row.code, place)).or_default();
@@ -170,6 +156,23 @@ impl Summary {
             }
         }
     }
+}
+
+/// The findings of some tables, each with the hop that it is about, if it is about one.
+pub(crate) fn flagged(tables: &Tables) -> impl Iterator<Item = (&FindingRow, Option<&HopRow>)> {
+    let span = |row: &FindingRow| ((row.trace_id, row.span_id), None);
+    let mut hops: FxHashMap<(TraceId, SpanId), Option<&HopRow>> =
+        tables.findings.iter().map(span).collect();
+    for hop in &tables.hops {
+        // Whichever half a finding names, it is the same hop; its own id comes first.
+        for id in [Some(hop.hop_id), hop.client_span_id, hop.server_span_id].into_iter().flatten() {
+            if let Some(found) = hops.get_mut(&(hop.trace_id, id)) {
+                found.get_or_insert(hop);
+            }
+        }
+    }
+    let hop = move |row: &FindingRow| hops.get(&(row.trace_id, row.span_id)).copied().flatten();
+    tables.findings.iter().map(move |row| (row, hop(row)))
 }
 
 /// When the last span of a request ended, as far as its row tells: its root's end, or what lies
@@ -185,7 +188,7 @@ fn last_end(row: &RequestRow) -> UnixNanos {
 }
 
 /// The measures of one request; `None` where nothing is known.
-fn request_measures(row: &RequestRow) -> [(Measure, Option<Nanos>); 12] {
+pub(crate) fn request_measures(row: &RequestRow) -> [(Measure, Option<Nanos>); 12] {
     [
         (Measure::Elapsed, Some(row.elapsed_ns)),
         (Measure::Queue, Some(row.queue_ns)),

@@ -59,7 +59,7 @@ fn records<'a>(
 }
 
 /// A field that no spreadsheet takes for a formula. Numbers, negative ones too, stay as they are.
-fn harmless(field: &str) -> String {
+pub(super) fn harmless(field: &str) -> String {
     let is_formula =
         field.starts_with(['=', '+', '-', '@', '\t', '\r']) && field.parse::<i128>().is_err();
     if is_formula { format!("'{field}") } else { field.to_owned() }

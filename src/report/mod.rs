@@ -5,6 +5,7 @@ mod attempts;
 pub mod check;
 mod class;
 mod csv;
+pub mod diff;
 mod explain;
 mod findings;
 mod hops;
@@ -76,6 +77,8 @@ pub struct RunFacts {
     pub version: String,
     /// The inputs as they were named.
     pub inputs: Vec<String>,
+    /// A digest of the contracts by which it was judged.
+    pub contracts: String,
     /// How many files were read.
     pub files: u64,
     /// Spans found in them.
