@@ -53,10 +53,14 @@ pub(super) fn pairs<'a>(base: &'a ClassSide, head: &'a ClassSide) -> Vec<Pair<'a
     let mut pairs = Vec::new();
     let is_bounded = !base.bounded.is_empty() && !head.bounded.is_empty();
     for &rate in Rate::ALL {
-        if rate.needs_deadline() && !is_bounded {
-            continue;
+        // What completed in time says more than what completed.
+        let is_told = match rate {
+            Rate::Completed => !is_bounded,
+            rate => is_bounded || !rate.needs_deadline(),
+        };
+        if is_told {
+            pairs.push(Pair::Rate(rate, [share(base, rate), share(head, rate)]));
         }
-        pairs.push(Pair::Rate(rate, [share(base, rate), share(head, rate)]));
     }
     for &measure in Measure::ALL {
         if let (Some(of_base), Some(of_head)) =

@@ -80,7 +80,7 @@ impl Diff {
         let family = Family::of(&tests);
         let lines = self.classes.iter_mut().flat_map(|(_, class)| &mut class.lines);
         for (line, corrected) in lines.zip(&family.corrected) {
-            line.judge(*corrected, family.level());
+            line.judge(*corrected, family.level);
         }
         self.judged = family.size;
     }

@@ -18,7 +18,7 @@ names! {
     pub enum Rate {
         /// It completed by its deadline; of those that have one.
         InTime = "completed_in_time",
-        /// It completed.
+        /// It completed; where no deadline is known.
         Completed = "completed",
         /// It failed.
         Failed = "failed",

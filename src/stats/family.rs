@@ -17,6 +17,9 @@ pub const LEVEL: f64 = 0.05;
 pub struct Family {
     /// How many could show a difference.
     pub size: usize,
+    /// The p at or below which a comparison must be able to go to be one of them, and below which any
+    /// of them is told apart.
+    pub level: f64,
     /// By comparison the corrected p; `None` of those that could show none.
     pub corrected: Vec<Option<f64>>,
 }
@@ -24,9 +27,9 @@ pub struct Family {
 impl Family {
     /// Corrects the tests of comparisons; those without one could show nothing.
     pub fn of(tests: &[Option<Test>]) -> Self {
-        let bound = bound(tests.iter().flatten().map(|test| test.least_p).collect());
+        let level = level(tests.iter().flatten().map(|test| test.least_p).collect());
         let test = |(place, test): (usize, &Option<Test>)| {
-            test.filter(|test| test.least_p <= bound).map(|test| (test.p, place))
+            test.filter(|test| test.least_p <= level).map(|test| (test.p, place))
         };
         let mut judged: Vec<(f64, usize)> = tests.iter().enumerate().filter_map(test).collect();
         judged.sort_by(|(p, place), (other_p, other)| p.total_cmp(other_p).then(place.cmp(other)));
@@ -38,17 +41,12 @@ impl Family {
                 *slot = Some(largest);
             }
         }
-        Self { size: judged.len(), corrected }
-    }
-
-    /// The p below which the first of them is told apart.
-    pub fn level(&self) -> f64 {
-        LEVEL / float(self.size.max(1))
+        Self { size: judged.len(), level, corrected }
     }
 }
 
 /// The level over the least k for which no more than k comparisons can go below it.
-fn bound(mut least: Vec<f64>) -> f64 {
+fn level(mut least: Vec<f64>) -> f64 {
     least.sort_unstable_by(f64::total_cmp);
     let fits = |k: &usize| {
         let level = LEVEL / float(*k);

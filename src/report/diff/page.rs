@@ -205,7 +205,9 @@ fn table(
         Row { label: words::subject(&line.about), cells, ..Row::default() }
     };
     let table = Table { id, title: title.to_owned(), head, columns, ..Table::default() };
-    limited(table, &lines, row, options)
+    let mut table = limited(table, &lines, row, options)?;
+    name_once(&mut table.rows);
+    Some(table)
 }
 
 /// Findings: new, gone and changed.
@@ -259,6 +261,18 @@ fn limited(
     let rest = (more > 0)
         .then(|| format!("and {}, none of which differs", text::counted(more as u64, "more line")));
     Some(Table { rest, ..table })
+}
+
+/// Leaves out the name of what the row above is about too.
+fn name_once(rows: &mut [Row]) {
+    let mut last = String::new();
+    for row in rows {
+        if row.label == last {
+            row.label.clear();
+        } else {
+            last.clone_from(&row.label);
+        }
+    }
 }
 
 /// Which of [`numbers_columns`] tells the change in percent.
