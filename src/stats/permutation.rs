@@ -129,6 +129,16 @@ impl Scores {
         SAME * self.sorted.iter().map(|score| score.abs()).sum::<f64>()
     }
 
+    /// How far sums lie apart, at least: as the two scores that are nearest to one another do.
+    fn step(&self) -> f64 {
+        let apart = self.sorted.windows(2).map(|pair| match pair {
+            [one, next] => next - one,
+            _ => 0.0,
+        });
+        let grain = self.grain();
+        apart.filter(|apart| *apart > grain).fold(f64::INFINITY, f64::min)
+    }
+
     fn largest(&self) -> Outermost {
         let top = self.sorted.get(self.all() - self.taken()..).unwrap_or_default();
         let sum = top.iter().sum();
@@ -159,12 +169,14 @@ impl Scores {
         if upwards.sum >= outermost.sum - self.grain() {
             return outermost.chance;
         }
-        if z.abs() < NEAR {
-            return normal::upper_tail(z.abs());
+        let step = upwards.step();
+        let nearest = z.abs() * (1.0 - step / 2.0 / upwards.sum);
+        if nearest < NEAR {
+            return normal::upper_tail(nearest);
         }
         let scale = (self.squares() / float(self.all())).sqrt();
         let scaled: Vec<f64> = upwards.sorted.iter().map(|score| score / scale).collect();
-        saddlepoint::upper_tail(&scaled, self.taken(), upwards.sum / scale)
+        saddlepoint::upper_tail(&scaled, self.taken(), upwards.sum / scale, step / scale)
     }
 
     /// The smaller tail where each score is one of two values, exactly.

@@ -15,16 +15,20 @@ const STEPS: usize = 200;
 /// Halvings of a step that goes too far.
 const HALVINGS: usize = 60;
 
-/// P(sum ≥ `sum`) of `taken` of `scores`, 0 < `taken` < their number. Scores are centred and have a
-/// variance of about 1; `sum` is positive and less than the largest that there can be.
-pub(super) fn upper_tail(scores: &[f64], taken: usize, sum: f64) -> f64 {
+/// P(sum ≥ `sum`) of `taken` of `scores`, 0 < `taken` < their number, where sums lie `step` apart.
+/// Scores are centred and have a variance of about 1; `sum` is more than half a step and less than
+/// the largest that there can be.
+pub(super) fn upper_tail(scores: &[f64], taken: usize, sum: f64, step: f64) -> f64 {
     let (all, taken) = (float(scores.len()), float(taken));
+    // A sum stands for all that is nearer to it than to its neighbours.
+    let sum = sum - step / 2.0;
     let problem = Problem { scores, taken, sum };
     let begin = Point { tilt: 0.0, odds: (taken / (all - taken)).ln() };
     let untilted = problem.at(begin);
     let (end, tilted) = problem.least(begin);
     let signed_root = (2.0 * (untilted.value - tilted.value)).max(0.0).sqrt();
-    let ratio = end.tilt * (tilted.determinant() / untilted.by_odds_twice).sqrt();
+    let tilt = (end.tilt * step / 2.0).sinh() / (step / 2.0);
+    let ratio = tilt * (tilted.determinant() / untilted.by_odds_twice).sqrt();
     if signed_root == 0.0 || ratio.is_nan() || ratio <= 0.0 {
         return 0.5;
     }

@@ -47,8 +47,7 @@ fn ranks_are_tested_as_mann_and_whitney_do() {
         (12, 60, 40.0, 1.943_307_486_483_898_3e-05),
     ] {
         let [base, head] = mixed(base, head, shift);
-        // Away from the sums that there can be, a saddlepoint lies between two of them.
-        close(mann_whitney(&base, &head).p, expected, 0.02);
+        close(mann_whitney(&base, &head).p, expected, 0.01);
     }
 }
 
@@ -82,16 +81,16 @@ fn sums_of_clusters_are_tested_over_all_their_assignments() {
     let head = repeated(&[(0.0, 55), (1.0, 12), (2.0, 8), (3.0, 3), (5.0, 2)]);
     let test = Test::of(&base, &head).unwrap();
     assert!(test.z > 0.0);
-    close(test.p, 0.006_826_930_747_214_457, 0.15);
+    close(test.p, 0.006_826_930_747_214_457, 0.02);
     // Skewed as findings are: a normal distribution of the same variance says 1e-9.
     let base = repeated(&[(0.0, 300), (1.0, 2)]);
     let head = repeated(&[(0.0, 60), (1.0, 5), (3.0, 3)]);
-    close(Test::of(&base, &head).unwrap().p, 2.857_979_777_356_794e-05, 0.5);
+    close(Test::of(&base, &head).unwrap().p, 2.857_979_777_356_794e-05, 0.1);
     let base = repeated(&[(-1.0, 90), (7.0, 4), (15.0, 6)]);
     let head = repeated(&[(-1.0, 97), (7.0, 2), (15.0, 1)]);
     let test = Test::of(&base, &head).unwrap();
     assert!(test.z < 0.0);
-    close(test.p, 0.049_658_336_668_444_52, 0.25);
+    close(test.p, 0.049_658_336_668_444_52, 0.1);
 }
 
 #[test]
