@@ -12,7 +12,7 @@
 //! span is once [`conventions`] have said what its attributes mean, [`ingest`] how it gets in,
 //! [`reconstruct`] what a trace says of its requests, [`tables`] every row and column that comes
 //! out, [`distributions`] and [`report`] what people read of it, [`rules`] what each
-//! finding means, [`extract`] one trace by itself, [`cli`] the command.
+//! finding means, [`diff`] two inputs compared, [`extract`] one trace by itself, [`cli`] the command.
 
 pub mod units;
 

@@ -119,10 +119,8 @@ pub(super) fn lines(pair: &Pair<'_>) -> Vec<Line> {
 fn share_line(about: About, shares: [Share<'_>; 2], wasted: [Option<i128>; 2]) -> Line {
     let [base, head] = shares;
     let (of_base, of_head) = (base.proportion(), head.proportion());
-    let both = Proportion {
-        part: of_base.part + of_head.part,
-        whole: of_base.whole + of_head.whole,
-    };
+    let both =
+        Proportion { part: of_base.part + of_head.part, whole: of_base.whole + of_head.whole };
     let test = Test::of(&base.scores(both), &head.scores(both));
     let part = |share: Share<'_>, wasted_ns| Part {
         proportion: share.proportion(),
@@ -158,9 +156,9 @@ fn value_lines(told: Told<'_>, side: BadSide, values: [&Values; 2]) -> Vec<Line>
         let is_bounded = worth >= quantile.least_sample();
         let scores: Option<[Vec<f64>; 2]> = match quantile {
             Quantile::P50 => Some([pooled.by_rank(of_base), pooled.by_rank(of_head)]),
-            _ if outermost == Some(quantile) => Some(
-                [of_base, of_head].map(|values| pooled.by_exceedance(values, quantile)),
-            ),
+            _ if outermost == Some(quantile) => {
+                Some([of_base, of_head].map(|values| pooled.by_exceedance(values, quantile)))
+            }
             _ => None,
         };
         let test = scores.and_then(|[base, head]| Test::of(&base, &head));
@@ -203,11 +201,7 @@ fn shift(base: &Estimate, head: &Estimate) -> Estimate {
     let value = head.value - base.value;
     let below = head.lo.zip(base.hi).map(|(lo, hi)| hypotenuse(head.value - lo, hi - base.value));
     let above = head.hi.zip(base.lo).map(|(hi, lo)| hypotenuse(hi - head.value, base.value - lo));
-    Estimate {
-        value,
-        lo: below.map(|below| value - below),
-        hi: above.map(|above| value + above),
-    }
+    Estimate { value, lo: below.map(|below| value - below), hi: above.map(|above| value + above) }
 }
 
 /// The root of the sum of the squares, rounded up.

@@ -67,7 +67,9 @@ impl Diff {
 
     /// All lines with their classes.
     pub fn lines(&self) -> impl Iterator<Item = (&Name, &Line)> {
-        self.classes.iter().flat_map(|(name, class)| class.lines.iter().map(move |line| (name, line)))
+        self.classes
+            .iter()
+            .flat_map(|(name, class)| class.lines.iter().map(move |line| (name, line)))
     }
 
     /// Lines that got worse: what `--fail-on regression` fails for.

@@ -116,7 +116,9 @@ impl Scores {
     /// The standard deviation of the head's sum over all assignments; zero where all scores are the
     /// same.
     fn spread(&self) -> f64 {
-        let (Some(first), Some(last)) = (self.sorted.first(), self.sorted.last()) else { return 0.0 };
+        let (Some(first), Some(last)) = (self.sorted.first(), self.sorted.last()) else {
+            return 0.0;
+        };
         if first.total_cmp(last).is_eq() {
             return 0.0;
         }
@@ -143,7 +145,8 @@ impl Scores {
         let top = self.sorted.get(self.all() - self.taken()..).unwrap_or_default();
         let sum = top.iter().sum();
         // Of those that are as large as the least of them others may stand in.
-        let is_least = |score: &&f64| top.first().is_some_and(|least| least.total_cmp(score).is_eq());
+        let is_least =
+            |score: &&f64| top.first().is_some_and(|least| least.total_cmp(score).is_eq());
         let alike = self.sorted.iter().filter(is_least).count();
         let wanted = top.iter().filter(is_least).count();
         let chance = (ln_choices(alike, wanted) - ln_choices(self.all(), self.taken())).exp();
@@ -201,7 +204,7 @@ impl Scores {
             if mask.count_ones() as usize != self.taken() {
                 continue;
             }
-            let drawn = self.sorted.iter().enumerate().filter(|(place, _)| mask >> place & 1 == 1);
+            let drawn = self.sorted.iter().enumerate().filter(|(place, _)| (mask >> place) & 1 == 1);
             assignments += 1;
             as_large += u32::from(drawn.map(|(_, score)| score).sum::<f64>() >= least);
         }

@@ -110,7 +110,8 @@ impl Problem<'_> {
             let mut part = 1.0;
             let mut next = (point, None);
             for _ in 0..HALVINGS {
-                let tried = Point { tilt: point.tilt - part * tilt, odds: point.odds - part * odds };
+                let tried =
+                    Point { tilt: point.tilt - part * tilt, odds: point.odds - part * odds };
                 let there = self.at(tried);
                 if there.value <= surface.value - part * gain / 4.0 {
                     next = (tried, Some(there));

@@ -64,15 +64,21 @@ impl Mould {
 
     /// A side of so many requests. One trace in eight holds four.
     pub fn side(&self, requests: usize, plant: Plant, random: &mut Random) -> Side {
-        let mut tables =
-            Tables { strings: self.0.strings.clone(), ..Tables::default() };
+        let mut tables = Tables { strings: self.0.strings.clone(), ..Tables::default() };
         let mut trace = 0;
         while tables.requests.len() < requests {
             trace += 1;
             let of_trace = random.normal();
             let count = if random.is(0.125) { 4 } else { 1 };
             for root in 1..=count {
-                self.request(&mut tables, TraceId(trace), SpanId(root << 8), of_trace, plant, random);
+                self.request(
+                    &mut tables,
+                    TraceId(trace),
+                    SpanId(root << 8),
+                    of_trace,
+                    plant,
+                    random,
+                );
             }
         }
         let mut side = Side::default();

@@ -21,8 +21,10 @@ pub(super) fn report(told: &Told<'_>, options: &Options) -> Report {
         (sections.first_mut(), classes.len().saturating_sub(options.classes))
     {
         let more = text::counted(more as u64, "class");
-        first.blocks.push(Block::Note(format!("Not told one by one: {more}, where nothing differs \
-             or requests are fewer; csv and json tell all.")));
+        first.blocks.push(Block::Note(format!(
+            "Not told one by one: {more}, where nothing differs \
+             or requests are fewer; csv and json tell all."
+        )));
     }
     Report { version: told.head.version.clone(), sections }
 }
@@ -48,12 +50,7 @@ fn summary(told: &Told<'_>, options: &Options) -> Section {
     Section { title: "Summary".to_owned(), class: None, blocks }
 }
 
-fn side(
-    name: &str,
-    facts: &RunFacts,
-    told: &Told<'_>,
-    of_class: fn((u64, u64)) -> u64,
-) -> String {
+fn side(name: &str, facts: &RunFacts, told: &Told<'_>, of_class: fn((u64, u64)) -> u64) -> String {
     let alone = if name == "base" { &told.diff.gone } else { &told.diff.new };
     let shared = told.diff.classes.iter().map(|(_, class)| of_class(class.requests));
     let requests = shared.chain(alone.iter().map(|(_, requests)| *requests)).sum();
@@ -100,7 +97,16 @@ fn what_differs(told: &Told<'_>, options: &Options) -> Option<Table> {
         .filter(|(_, line, _)| line.is_different())
         .collect();
     lines.sort_by_key(|(_, line, _)| line.mark);
-    let mut columns = vec![Column::name("class")];
+    let first = lines.first()?.0;
+    let is_one = lines.iter().all(|(name, ..)| *name == first);
+    // Of one class the title says which.
+    let title = if is_one {
+        format!("What differs in {}", names::named(Some(first)))
+    } else {
+        "What differs".to_owned()
+    };
+    let rank = if is_one { Column::MACHINES } else { 0 };
+    let mut columns = vec![Column::name("class").ranked(rank)];
     columns.extend(numbers_columns().into_iter().filter(|column| column.title != "needs"));
     let row = |(name, line, requests): (&Name, &Line, (u64, u64))| {
         let mut cells = vec![Cell::Text(names::named(Some(name)).to_owned())];
@@ -108,13 +114,8 @@ fn what_differs(told: &Told<'_>, options: &Options) -> Option<Table> {
         Row { label: words::about(&line.about), cells, ..Row::default() }
     };
     let rows: Vec<Row> = lines.into_iter().map(row).collect();
-    let table = Table {
-        id: "differs",
-        title: "What differs".to_owned(),
-        head: "line",
-        columns: columns.clone(),
-        ..Table::default()
-    };
+    let table =
+        Table { id: "differs", title, head: "line", columns: columns.clone(), ..Table::default() };
     table.limited(rows.into_iter(), 2 * options.rows)
 }
 
@@ -138,11 +139,8 @@ fn one_sided(told: &Told<'_>, options: &Options) -> Option<Table> {
 
 fn section(name: &Name, class: &ClassDiff, options: &Options) -> Section {
     let (base, head) = class.requests;
-    let headline = format!(
-        "{} in base, {} in head",
-        text::counted(base, "request"),
-        text::count(head)
-    );
+    let headline =
+        format!("{} in base, {} in head", text::counted(base, "request"), text::count(head));
     let is_share = |about: &About| matches!(about, About::Rate(_));
     let is_measure = |about: &About| matches!(about, About::Measure(..));
     let is_left = |about: &About| matches!(about, About::Remaining(..));
@@ -152,7 +150,7 @@ fn section(name: &Name, class: &ClassDiff, options: &Options) -> Section {
         table(("measures", "Time, budget and work", "per request"), class, is_measure, options),
         table(("hops", "Left at each hop", "hop"), class, is_left, options),
         table(("hops", "Elapsed at each hop", "hop"), class, is_passed, options),
-        findings(class, options),
+        findings(name, class, options),
     ];
     let mut blocks = vec![Block::Note(headline)];
     let tables: Vec<Block> = tables.into_iter().flatten().map(Block::Table).collect();
@@ -184,7 +182,8 @@ fn table(
     let has_shares = lines.iter().any(|line| matches!(line.numbers, Numbers::Shares { .. }));
     let mut columns = numbers_columns();
     if has_shares {
-        let between = [Column::new("95 %", "", "").ranked(5), Column::new("95 %", "", "").ranked(5)];
+        let between =
+            [Column::new("95 %", "", "").ranked(5), Column::new("95 %", "", "").ranked(5)];
         let [of_base, of_head] = between;
         columns.insert(2, of_head);
         columns.insert(1, of_base);
@@ -211,7 +210,7 @@ fn table(
 }
 
 /// Findings: new, gone and changed.
-fn findings(class: &ClassDiff, options: &Options) -> Option<Table> {
+fn findings(name: &Name, class: &ClassDiff, options: &Options) -> Option<Table> {
     let is_told = |line: &&Line| matches!(line.about, About::Finding(_));
     let lines: Vec<&Line> = class.lines.iter().filter(is_told).collect();
     let mut columns = vec![Column::name("where"), Column::name("is")];
@@ -232,7 +231,8 @@ fn findings(class: &ClassDiff, options: &Options) -> Option<Table> {
         };
         let mut all = vec![Cell::Text(words::at(&line.about)), Cell::Text(is.to_owned())];
         all.extend(cells);
-        all.extend([words::wasted(base), words::wasted(head)].map(Cell::Text));
+        let id = words::finding_id(name, &line.about);
+        all.extend([words::wasted(base), words::wasted(head), id].map(Cell::Text));
         Row { label: words::subject(&line.about), cells: all, ..Row::default() }
     };
     let title = "Findings: requests that have one, and what it wastes per request".to_owned();
@@ -247,8 +247,8 @@ fn limited(
     options: &Options,
 ) -> Option<Table> {
     let worth: Vec<&&Line> = lines.iter().filter(|line| line.is_worth_reading()).collect();
-    let mut left = (2 * options.rows)
-        .saturating_sub(worth.iter().filter(|line| line.is_different()).count());
+    let mut left =
+        (2 * options.rows).saturating_sub(worth.iter().filter(|line| line.is_different()).count());
     let mut is_kept = |line: &&&Line| {
         let is_kept = line.is_different() || left > 0;
         left -= usize::from(is_kept && !line.is_different());

@@ -6,7 +6,6 @@ use serde::Serialize;
 use super::{SCHEMA_VERSION, Told, words};
 use crate::diff::{About, ClassDiff, Line, Numbers, Part, Percentile};
 use crate::distributions::{Call, Name, Place};
-use crate::ranking::Subject;
 use crate::report::RunFacts;
 use crate::report::csv::harmless;
 use crate::units::Nanos;
@@ -115,18 +114,20 @@ fn inputs(facts: &RunFacts) -> Inputs<'_> {
 
 fn records(told: &Told<'_>) -> Vec<Record> {
     let diff = told.diff;
-    let requests = |presence| move |(name, requests): &(Name, u64)| {
-        let count = (*requests > 0).then(|| i64::try_from(*requests).unwrap_or(i64::MAX));
-        let count = count.map(Number::Whole);
-        Record {
-            class: name.to_string(),
-            kind: "class",
-            measure: "requests",
-            presence,
-            unit: "count",
-            base: count.filter(|_| presence == "gone"),
-            head: count.filter(|_| presence == "new"),
-            ..Record::default()
+    let requests = |presence| {
+        move |(name, requests): &(Name, u64)| {
+            let count = (*requests > 0).then(|| i64::try_from(*requests).unwrap_or(i64::MAX));
+            let count = count.map(Number::Whole);
+            Record {
+                class: name.to_string(),
+                kind: "class",
+                measure: "requests",
+                presence,
+                unit: "count",
+                base: count.filter(|_| presence == "gone"),
+                head: count.filter(|_| presence == "new"),
+                ..Record::default()
+            }
         }
     };
     let mut records: Vec<Record> = diff.new.iter().map(requests("new")).collect();
@@ -180,15 +181,12 @@ fn record(name: &Name, class: &ClassDiff, line: &Line) -> Record {
             statistic: quantile.to_string(),
             ..at(place)
         },
-        About::Finding((code, call)) => {
-            let subject = Subject { class: name.clone(), code: *code, call: call.clone() };
-            Record {
-                kind: "finding",
-                measure: code.name(),
-                finding_id: Some(subject.id().to_string()),
-                ..call.as_ref().map(of).unwrap_or_default()
-            }
-        }
+        About::Finding((code, call)) => Record {
+            kind: "finding",
+            measure: code.name(),
+            finding_id: Some(words::finding_id(name, &line.about)),
+            ..call.as_ref().map(of).unwrap_or_default()
+        },
     };
     let record = match &line.numbers {
         Numbers::Times { base, head, shift } => {

@@ -1,7 +1,10 @@
 //! Lines of a comparison in words and numbers for people.
 
+use std::cmp::Ordering;
+
 use crate::diff::{About, Line, Mark, Numbers, Part, Rate};
-use crate::distributions::{Estimate, Place};
+use crate::distributions::{Estimate, Name, Place};
+use crate::ranking::Subject;
 use crate::report::{text, words};
 use crate::units::Nanos;
 
@@ -37,6 +40,16 @@ pub(super) fn at(about: &About) -> String {
     }
 }
 
+/// The id of a finding, the same as everywhere.
+pub(super) fn finding_id(class: &Name, about: &About) -> String {
+    match about {
+        About::Finding((code, call)) => {
+            Subject { class: class.clone(), code: *code, call: call.clone() }.id().to_string()
+        }
+        _ => String::new(),
+    }
+}
+
 fn hop(place: &Place) -> String {
     words::call(&place.call)
 }
@@ -60,9 +73,7 @@ const fn rate(rate: Rate) -> &'static str {
 /// What base and head say.
 pub(super) fn sides(numbers: &Numbers) -> [String; 2] {
     match numbers {
-        Numbers::Times { base, head, .. } => {
-            [base, head].map(|side| millis(side.estimate.value))
-        }
+        Numbers::Times { base, head, .. } => [base, head].map(|side| millis(side.estimate.value)),
         Numbers::Shares { base, head, .. } => [base, head].map(share),
     }
 }
@@ -117,12 +128,11 @@ pub(super) fn change(numbers: &Numbers) -> String {
         Numbers::Times { base, shift, .. } if base.estimate.value > Nanos::ZERO => {
             let nanos = |length: Nanos| i128::from(length.as_nanos());
             let percent = text::percent(nanos(shift.value).abs(), nanos(base.estimate.value));
-            let sign = match shift.value.cmp(&Nanos::ZERO) {
-                std::cmp::Ordering::Less => "-",
-                std::cmp::Ordering::Equal => "",
-                std::cmp::Ordering::Greater => "+",
-            };
-            format!("{sign}{percent}")
+            match shift.value.cmp(&Nanos::ZERO) {
+                Ordering::Less if !percent.starts_with('<') => format!("-{percent}"),
+                Ordering::Greater if !percent.starts_with('<') => format!("+{percent}"),
+                _ => percent,
+            }
         }
         _ => text::ABSENT.to_owned(),
     }
