@@ -1,5 +1,7 @@
 //! `dwindle diff`: what is different between two sets of traces.
 
+use clap::ArgAction;
+
 use super::exit;
 use super::input::{Inputs, Rules, one_of};
 use super::memory::MemoryFlag;
@@ -27,7 +29,7 @@ enum FailOn {
 /// Each side is exported traces, or one folder that `dwindle analyze` wrote, by the same contracts.
 #[derive(Debug, clap::Args)]
 #[command(
-    mut_arg("paths", |paths| paths.num_args(2).value_names(["BASE", "HEAD"]).help(
+    mut_arg("paths", |paths| paths.action(ArgAction::Set).num_args(2).value_names(["BASE", "HEAD"]).help(
         "What to compare, and with what it is compared: each a file, a folder or a pattern of exported \
          traces, - for standard input, or a folder that dwindle analyze wrote"
     )),

@@ -165,7 +165,7 @@ impl Line {
 
     /// Whether people would want to read it: it says that something is there, and was judged.
     pub fn is_worth_reading(&self) -> bool {
-        let could_differ = self.test.is_some_and(|test| test.least_p < 1.0);
+        let could_differ = self.test.is_some_and(|test| test.could_differ());
         self.is_different() || (could_differ && !self.numbers.is_nothing())
     }
 

@@ -27,7 +27,8 @@ const POWER: f64 = 0.8;
 pub struct Test {
     /// If the sides were alike: twice the chance that the head's sum lies as far out on its side.
     pub p: f64,
-    /// What `p` is at least, however the clusters are assigned.
+    /// Twice the least chance that the outermost assignments have: `p` is at least that. It is 2 where
+    /// all assignments give the same.
     pub least_p: f64,
     /// By how many standard deviations the head's sum is larger than expected.
     pub z: f64,
@@ -43,14 +44,14 @@ impl Test {
         let scores = Scores::of(base, head);
         let spread = scores.spread();
         if spread <= 0.0 {
-            return Some(Self { p: 1.0, least_p: 1.0, z: 0.0 });
+            return Some(Self { p: 1.0, least_p: 2.0, z: 0.0 });
         }
         let outermost = [scores.largest(), scores.mirrored().largest()];
         let least = outermost.iter().map(|outermost| outermost.chance).fold(1.0, f64::min);
         let z = scores.sum / spread;
         let tail = scores.tail(z);
-        let least_p = (2.0 * least).min(1.0);
-        Some(Self { p: (2.0 * tail).clamp(least_p, 1.0), least_p, z })
+        let least_p = 2.0 * least;
+        Some(Self { p: (2.0 * tail).max(least_p).min(1.0), least_p, z })
     }
 
     /// How many times as many clusters, of the same kind and as far apart, would be told apart at
@@ -63,7 +64,12 @@ impl Test {
     /// How many times as many clusters it takes before any outcome can be told at `level`: chances
     /// multiply. `None` where no number would do.
     pub fn growth_to_reach(&self, level: f64) -> Option<f64> {
-        (self.least_p < 1.0).then(|| level.ln() / self.least_p.ln())
+        self.could_differ().then(|| (level / 2.0).ln() / (self.least_p / 2.0).ln())
+    }
+
+    /// Whether assignments give different sums at all.
+    pub fn could_differ(&self) -> bool {
+        self.least_p < 2.0
     }
 }
 
@@ -204,7 +210,8 @@ impl Scores {
             if mask.count_ones() as usize != self.taken() {
                 continue;
             }
-            let drawn = self.sorted.iter().enumerate().filter(|(place, _)| (mask >> place) & 1 == 1);
+            let drawn =
+                self.sorted.iter().enumerate().filter(|(place, _)| (mask >> place) & 1 == 1);
             assignments += 1;
             as_large += u32::from(drawn.map(|(_, score)| score).sum::<f64>() >= least);
         }

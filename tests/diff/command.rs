@@ -190,6 +190,19 @@ fn hostile_names_come_out_harmless() {
     assert!(!markdown.contains("</script>"), "{markdown}");
 }
 
+/// Scenario: one request a side.
+/// Guarantee: it is said that nothing can be told, and about how many more it takes; not that nothing
+/// differs.
+#[test]
+fn too_few_requests_are_said_to_be_too_few() {
+    let case = "fixtures/matrix/01-held-in-queue";
+    let told = diff(&[&format!("{case}/fails"), &format!("{case}/holds"), "--width", "100"]).out;
+    assert!(told.contains("No line has requests enough"), "{told}");
+    assert!(!told.contains("Both sides say the same"), "{told}");
+    let elapsed = told.lines().find(|line| line.starts_with("elapsed ")).unwrap();
+    assert!(elapsed.contains(" few ") && elapsed.ends_with(" more"), "{elapsed}");
+}
+
 #[test]
 fn two_inputs_are_wanted() {
     assert_eq!(diff(&[BEFORE]).code, 2);

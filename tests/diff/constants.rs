@@ -95,7 +95,8 @@ fn sums_of_clusters_are_tested_over_all_their_assignments() {
 #[test]
 fn what_is_the_same_throughout_tells_nothing_and_a_side_without_any_is_not_tested() {
     let same = Test::of(&[2.0; 30], &[2.0; 40]).unwrap();
-    assert_eq!((same.p.to_bits(), same.least_p.to_bits()), (1_f64.to_bits(), 1_f64.to_bits()));
+    assert_eq!((same.p.to_bits(), same.least_p.to_bits()), (1_f64.to_bits(), 2_f64.to_bits()));
+    assert!(!same.could_differ());
     assert_eq!(same.growth_to_reach(0.05), None);
     assert_eq!(Test::of(&[], &[1.0]), None);
 }
@@ -131,8 +132,12 @@ fn what_more_it_takes_is_told_by_the_usual_formula() {
     let test = Test { p: 0.0455, least_p: 1e-9, z: 2.0 };
     close(test.growth_to_tell(0.005).unwrap(), 3.328_170_830_752_972_3, 1e-9);
     let test = Test { p: 0.5, least_p: 0.01, z: 1.0 };
-    // 0.01 ^ 1.5 = 0.001
-    close(test.growth_to_reach(0.001).unwrap(), 1.5, 1e-12);
+    // log(0.0005) / log(0.005)
+    close(test.growth_to_reach(0.001).unwrap(), 1.434_587_989_676_093_6, 1e-9);
+    // One on each side: no number of them is told apart so far, but more may be.
+    let one = Test::of(&[1.0], &[2.0]).unwrap();
+    close(one.p, 1.0, 1e-12);
+    close(one.growth_to_reach(0.05).unwrap(), 5.321_928_094_887_363, 1e-9);
 }
 
 #[test]
