@@ -13,7 +13,7 @@
 //! [`reconstruct`] what a trace says of its requests, [`tables`] every row and column that comes
 //! out, [`distributions`] and [`report`] what people read of it, [`exemplars`] which
 //! traces are shown, [`rules`] what each
-//! finding means, [`extract`] one trace by itself, [`cli`] the command.
+//! finding means, [`diff`] two inputs compared, [`extract`] one trace by itself, [`cli`] the command.
 
 pub mod units;
 
@@ -49,6 +49,7 @@ pub mod selection;
 pub mod timeline;
 
 pub mod check;
+pub mod diff;
 pub mod extract;
 pub mod report;
 

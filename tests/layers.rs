@@ -21,7 +21,7 @@ const LEVELS: &[&[&str]] = &[
         "survey",
         "timeline",
     ],
-    &["check", "extract", "report"],
+    &["check", "diff", "extract", "report"],
     &["cli"],
 ];
 
@@ -34,6 +34,7 @@ const BESIDE: &[(&str, &str)] = &[
     ("reconstruct", "exemplars"),
     ("report", "check"),
     ("timeline", "distributions"),
+    ("report", "diff"),
 ];
 
 /// Crates that one place alone may use.

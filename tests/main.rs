@@ -13,6 +13,7 @@ mod check;
 mod cli;
 mod contracts;
 mod conventions;
+mod diff;
 mod distributions;
 mod explain;
 mod extract;

@@ -19,6 +19,7 @@ fn facts() -> RunFacts {
     RunFacts {
         version: "0.0.0 (test)".to_owned(),
         inputs: vec!["traces.json".to_owned()],
+        contracts: String::new(),
         files: 1,
         spans_read: 12_034,
         spans_admitted: 12_030,

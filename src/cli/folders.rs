@@ -183,6 +183,7 @@ fn join(joined: &mut RunFacts, facts: RunFacts) {
         chosen_by,
         problems,
         // The same in all.
+        contracts: _,
         scope: _,
         split_by: _,
         chosen: _,

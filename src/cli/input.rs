@@ -16,7 +16,7 @@ use crate::tables::folder::Folder;
 use crate::units::Nanos;
 
 /// What to read.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(super) struct Inputs {
     /// Exported traces: files, folders, patterns, or - for standard input. The format and the
     /// compression are told from the content, never from the name
@@ -66,6 +66,11 @@ impl Inputs {
             conventions = conventions.with_file(file, &text).map_err(wrong)?;
         }
         Ok(conventions.heuristics(self.heuristics))
+    }
+
+    /// The same, reading one of the paths only.
+    pub(super) fn only(&self, path: &str) -> Self {
+        Self { paths: vec![path.to_owned()], ..self.clone() }
     }
 
     /// What an input may cost.

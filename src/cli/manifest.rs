@@ -164,6 +164,7 @@ impl Manifest {
         RunFacts {
             version: self.dwindle_version,
             inputs: self.inputs,
+            contracts: self.contracts,
             files: self.files.len() as u64,
             files_read: self.files.iter().map(|file| file.path.clone()).collect(),
             spans_read: self.spans_read,

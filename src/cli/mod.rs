@@ -4,6 +4,7 @@
 mod analyze;
 mod check;
 mod completions;
+mod diff;
 mod exit;
 mod explain;
 mod extract;
@@ -55,6 +56,7 @@ enum Verb {
     Report(report::Args),
     Findings(findings::Args),
     Check(check::Args),
+    Diff(diff::Args),
     Analyze(analyze::Args),
     Inspect(inspect::Args),
     Explain(explain::Args),
@@ -71,6 +73,7 @@ pub fn main() -> ExitCode {
         Verb::Report(args) => report::run(&args),
         Verb::Findings(args) => findings::run(&args),
         Verb::Check(args) => check::run(&args),
+        Verb::Diff(args) => diff::run(&args),
         Verb::Analyze(args) => analyze::run(&args),
         Verb::Inspect(args) => inspect::run(&args),
         Verb::Explain(args) => explain::run(&args),

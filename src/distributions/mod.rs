@@ -178,8 +178,7 @@ impl Summary {
     pub fn add_findings(&mut self, tables: &Tables) {
         let mut names = Names::of(&tables.strings);
         let weights = Weights::of(tables);
-        let hops = hops_of_findings(&tables.findings, &tables.hops);
-        for (row, hop) in tables.findings.iter().zip(hops) {
+        for (row, hop) in flagged(tables) {
             let place = hop.map(|hop| names.place(hop));
             let class = self.class(names.get(row.request_class));
             let finding = class.findings.entry((row.code, place)).or_default();
@@ -192,6 +191,11 @@ impl Summary {
             }
         }
     }
+}
+
+/// The findings of some tables, each with the hop that it is about, if it is about one.
+pub(crate) fn flagged(tables: &Tables) -> impl Iterator<Item = (&FindingRow, Option<&HopRow>)> {
+    tables.findings.iter().zip(hops_of_findings(&tables.findings, &tables.hops))
 }
 
 /// The hop that each finding is about; none where it is about a request, or a span that is no hop.
@@ -223,7 +227,7 @@ fn last_end(row: &RequestRow) -> UnixNanos {
 }
 
 /// The measures of one request; `None` where nothing is known.
-fn request_measures(row: &RequestRow) -> [(Measure, Option<Nanos>); 12] {
+pub(crate) fn request_measures(row: &RequestRow) -> [(Measure, Option<Nanos>); 12] {
     [
         (Measure::Elapsed, Some(row.elapsed_ns)),
         (Measure::Queue, Some(row.queue_ns)),

@@ -6,6 +6,7 @@ pub mod check;
 mod chosen;
 mod class;
 mod csv;
+pub mod diff;
 mod explain;
 mod figures;
 mod findings;
@@ -96,6 +97,8 @@ pub struct RunFacts {
     pub version: String,
     /// The inputs as they were named.
     pub inputs: Vec<String>,
+    /// A digest of the contracts by which it was judged.
+    pub contracts: String,
     /// How many files were read.
     pub files: u64,
     /// Those that this run read itself: the tables where traces were analyzed before.

@@ -9,7 +9,7 @@ use super::RankInterval;
 pub(super) const TAIL: f64 = 0.025;
 
 /// Terms this much smaller than the largest no longer change a sum.
-const NEGLIGIBLE: f64 = 1e-22;
+pub(super) const NEGLIGIBLE: f64 = 1e-22;
 
 /// The largest `lo` with P(X < lo) ≤ [`TAIL`] and the smallest `hi` with P(X ≥ hi) ≤ [`TAIL`], for
 /// X the number of `n` observations that lie below a quantile at `p`, 0 < p < 1.
@@ -86,6 +86,6 @@ fn mode(n: usize, p: f64) -> usize {
 
 /// `n` as a float; beyond 2^53, which no sample reaches, to the nearest.
 #[expect(clippy::cast_precision_loss, reason = "no sample holds 2^53 values")]
-fn float(n: usize) -> f64 {
+pub(super) fn float(n: usize) -> f64 {
     n as f64
 }

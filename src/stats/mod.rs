@@ -1,14 +1,21 @@
 //! Percentiles without assumptions (SEMANTICS §12): which rank of a sorted sample is the
-//! percentile, and which two ranks enclose the population's with 95 % confidence; and what a share
-//! of a sample says of the population's. Ranks, counts and weights only: this module never sees a
-//! value.
+//! percentile, and which two ranks enclose the population's with 95 % confidence; what a share of a
+//! sample says of the population's; and whether two samples differ. Ranks, counts and scores only:
+//! this module never sees a value.
 
 mod binomial;
+mod family;
+mod hypergeometric;
+mod normal;
+mod permutation;
 mod proportion;
+mod saddlepoint;
 mod weight;
 
 use std::fmt;
 
+pub use family::{Family, LEVEL};
+pub use permutation::Test;
 pub use proportion::Proportion;
 pub use weight::{Aims, Mass, Weight};
 
@@ -75,6 +82,21 @@ impl Quantile {
     /// The smallest interval of ranks, each tail at most 2.5 %, in a sample of `n`.
     pub fn interval(self, n: usize) -> RankInterval {
         binomial::central_ranks(n, f64::from(self.0) / 1_000.0)
+    }
+
+    /// The interval of `n` values that stand for no more than `effective` independent ones: where it
+    /// lies among as many, stretched over all and rounded outwards.
+    pub fn interval_of(self, n: usize, effective: usize) -> RankInterval {
+        let ranks = self.interval(effective);
+        if effective >= n {
+            return ranks;
+        }
+        let stretched = |rank: usize| rank as u128 * n as u128 / effective as u128;
+        let back = |rank: u128| usize::try_from(rank).unwrap_or(n);
+        RankInterval {
+            lo: ranks.lo.map(|lo| back(stretched(lo.saturating_sub(1)) + 1)),
+            hi: ranks.hi.map(|hi| back(stretched(hi)).min(n)),
+        }
     }
 
     /// The smallest sample whose interval has an end on the quantile's outer side. Below it the

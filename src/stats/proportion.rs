@@ -15,6 +15,14 @@ pub struct Proportion {
 }
 
 impl Proportion {
+    /// The part of one; of nothing, zero.
+    pub fn ratio(self) -> f64 {
+        if self.whole == 0 {
+            return 0.0;
+        }
+        binomial::float(count(self.part)) / binomial::float(count(self.whole))
+    }
+
     /// The exact 95 % interval (Clopper and Pearson): each tail at most 2.5 %. Of no trial all is
     /// possible.
     pub fn interval(self) -> (f64, f64) {
@@ -25,10 +33,25 @@ impl Proportion {
         let hi = if k == n { 1.0 } else { last(is_not_above) };
         (lo, hi)
     }
+
+    /// The same of trials that stand for no more than `effective` independent ones: of as many, where
+    /// as large a part did, rounded to either side.
+    pub fn interval_of(self, effective: u64) -> (f64, f64) {
+        if effective >= self.whole {
+            return self.interval();
+        }
+        let product = u128::from(self.part) * u128::from(effective);
+        let whole = u128::from(self.whole);
+        let of = |part: u128| {
+            let part = u64::try_from(part).unwrap_or(u64::MAX);
+            Self { part, whole: effective }.interval()
+        };
+        (of(product / whole).0, of(product.div_ceil(whole)).1)
+    }
 }
 
 /// The last p, from 0 to 1, for which `holds`, which it does up to there.
-fn last(holds: impl Fn(f64) -> bool) -> f64 {
+pub(super) fn last(holds: impl Fn(f64) -> bool) -> f64 {
     let (mut below, mut above) = (0.0, 1.0);
     for _ in 0..STEPS {
         let middle = f64::midpoint(below, above);

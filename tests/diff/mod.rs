@@ -1,0 +1,6 @@
+//! Two inputs compared: `dwindle diff`.
+
+mod chance;
+mod command;
+mod constants;
+mod made;
