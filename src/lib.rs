@@ -11,7 +11,8 @@
 //! The modules in reading order: [`units`] and [`budget`] hold the arithmetic, [`span`] what a
 //! span is once [`conventions`] have said what its attributes mean, [`ingest`] how it gets in,
 //! [`reconstruct`] what a trace says of its requests, [`tables`] every row and column that comes
-//! out, [`distributions`] and [`report`] what people read of it, [`rules`] what each
+//! out, [`distributions`] and [`report`] what people read of it, [`exemplars`] which
+//! traces are shown, [`rules`] what each
 //! finding means, [`extract`] one trace by itself, [`cli`] the command.
 
 pub mod units;
@@ -36,6 +37,7 @@ pub mod ingest;
 
 pub mod survey;
 
+pub mod exemplars;
 pub mod reconstruct;
 
 pub mod rules;

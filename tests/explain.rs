@@ -7,7 +7,7 @@ use std::fs;
 use dwindle::clocks::Offsets;
 use dwindle::conventions::Conventions;
 use dwindle::ingest::{ingest, parse_trace_id};
-use dwindle::reconstruct::{Policy, TraceChoice, reconstruct};
+use dwindle::reconstruct::{Outlined, Policy, TraceChoice, reconstruct};
 use dwindle::report::model::{Block, Waterfall};
 use dwindle::report::{Format, RunFacts, explanation};
 use dwindle::tables::{Category, HopRow, OutlineSpan, OwnStretch, RequestRow, Tables};
@@ -47,7 +47,7 @@ fn outlined(path: &str) -> Vec<Tables> {
         ids.sort();
         ids.dedup();
         for id in ids {
-            let outlined = TraceChoice::new(&id.to_string(), Some(id));
+            let outlined = Outlined::Chosen(TraceChoice::new(&id.to_string(), Some(id)).unwrap());
             let policy = Policy { outlined, ..Policy::default() };
             let mut tables = reconstruct(partition.clone(), &policy, &Offsets::default());
             assert!(tables.outline.iter().all(|span| span.trace_id == id));
@@ -387,7 +387,7 @@ proptest! {
     fn every_hop_and_every_other_span_of_any_trace_has_a_row(spans in any_traces(), policy in policy()) {
         let spans = admitted(&spans);
         let Some(id) = spans.rows.first().map(|span| span.trace_id) else { return Ok(()) };
-        let outlined = TraceChoice::new(&id.to_string(), Some(id));
+        let outlined = Outlined::Chosen(TraceChoice::new(&id.to_string(), Some(id)).unwrap());
         let mut tables = reconstruct(spans, &Policy { outlined, ..policy }, &Offsets::default());
         tables.retain(|other| other == id);
         let halves = |hop: &HopRow| [hop.client_span_id, hop.server_span_id];

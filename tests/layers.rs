@@ -9,7 +9,16 @@ const LEVELS: &[&[&str]] = &[
     &["budget", "config_error", "date", "finding_id", "names", "stats", "units"],
     &["span"],
     &["clocks", "contract", "conventions", "forest", "otlp", "tables"],
-    &["distributions", "graveyard", "ingest", "ranking", "reconstruct", "rules", "survey"],
+    &[
+        "distributions",
+        "exemplars",
+        "graveyard",
+        "ingest",
+        "ranking",
+        "reconstruct",
+        "rules",
+        "survey",
+    ],
     &["check", "extract", "report"],
     &["cli"],
 ];
@@ -20,6 +29,7 @@ const BESIDE: &[(&str, &str)] = &[
     ("contract", "tables"),
     ("date", "units"),
     ("ranking", "distributions"),
+    ("reconstruct", "exemplars"),
     ("report", "check"),
 ];
 

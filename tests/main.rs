@@ -20,6 +20,7 @@ mod findings;
 mod fleet;
 mod getting_traces;
 mod graveyard;
+mod html;
 mod ingest;
 mod layers;
 mod matrix;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use dwindle::distributions::{Call, FindingSummary, HopSummary, Measure, Merge, Place, Summary};
+use dwindle::exemplars::Exemplars;
 use dwindle::report::{self, Format, Options, Problem, RunFacts};
 use dwindle::tables::{FindingCode, Severity, Verdict};
 use dwindle::units::{Nanos, UnixNanos};
@@ -41,6 +42,7 @@ fn facts() -> RunFacts {
             message: "span id is not 16 hexadecimal digits".to_owned(),
             help: "fix the exporter: ids are 8 bytes, as hexadecimal or base64".to_owned(),
         }],
+        ..RunFacts::default()
     }
 }
 
@@ -79,7 +81,8 @@ fn all_cases() -> Summary {
 }
 
 fn render(summary: &Summary, format: Format, width: usize) -> String {
-    report::build(summary, &facts(), &Options::for_format(format)).render(format, width, false)
+    report::build(summary, &Exemplars::default(), &facts(), &Options::for_format(format))
+        .render(format, width, false)
 }
 
 #[test]
@@ -191,7 +194,7 @@ fn two_thousand_classes_fold_into_the_busiest_twenty_and_one_line() {
 fn an_empty_input_is_told_and_is_no_failure() {
     let facts = RunFacts { version: "0.0.0 (test)".to_owned(), ..RunFacts::default() };
     let options = Options::for_format(Format::Terminal);
-    let report = report::build(&Summary::default(), &facts, &options);
+    let report = report::build(&Summary::default(), &Exemplars::default(), &facts, &options);
     insta::assert_snapshot!(report.render(Format::Terminal, 80, false));
     for format in Format::ALL {
         assert!(!report.render(*format, 80, false).is_empty());
@@ -204,7 +207,12 @@ fn a_problem_is_told_of_each_file_and_what_to_do_about_it_once() {
     let elsewhere = Problem { file: "more.json".to_owned(), ..problem.clone() };
     let other = Problem { message: "span id is absent".to_owned(), ..problem.clone() };
     let facts = RunFacts { files: 2, problems: vec![problem, elsewhere, other], ..facts() };
-    let report = report::build(&shop(), &facts, &Options::for_format(Format::Terminal));
+    let report = report::build(
+        &shop(),
+        &Exemplars::default(),
+        &facts,
+        &Options::for_format(Format::Terminal),
+    );
     let text = report.render(Format::Terminal, 120, false);
     let lines_of = |start: &str| text.lines().filter(|line| line.starts_with(start)).count();
     assert_eq!((lines_of("bad-span-id"), lines_of("- bad-span-id")), (3, 2), "{text}");
@@ -217,13 +225,22 @@ fn counts_of_problems_that_no_count_can_hold_together_are_told() {
     let facts = RunFacts { problems: vec![problem; 3], ..facts() };
     for format in Format::ALL {
         let options = Options::for_format(*format);
-        assert!(!report::build(&shop(), &facts, &options).render(*format, 80, false).is_empty());
+        assert!(
+            !report::build(&shop(), &Exemplars::default(), &facts, &options)
+                .render(*format, 80, false)
+                .is_empty()
+        );
     }
 }
 
 #[test]
 fn colour_adds_nothing_but_weight() {
-    let report = report::build(&shop(), &facts(), &Options::for_format(Format::Terminal));
+    let report = report::build(
+        &shop(),
+        &Exemplars::default(),
+        &facts(),
+        &Options::for_format(Format::Terminal),
+    );
     let colored = report.render(Format::Terminal, 80, true);
     assert!(colored.contains("\u{1b}[1m"));
     let bare = colored.replace("\u{1b}[1m", "").replace("\u{1b}[0m", "");
@@ -460,7 +477,11 @@ fn times_have_three_significant_digits_in_milliseconds() {
         let window = Some((UnixNanos::from_nanos(0), UnixNanos::from_nanos(nanos)));
         let facts = RunFacts { window, ..facts() };
         let options = Options::for_format(Format::Terminal);
-        let text = report::build(&shop(), &facts, &options).render(Format::Terminal, 80, false);
+        let text = report::build(&shop(), &Exemplars::default(), &facts, &options).render(
+            Format::Terminal,
+            80,
+            false,
+        );
         let line = text.lines().find(|line| line.starts_with("observation window, ms"));
         line.expect("a window").split_whitespace().last().expect("a value").to_owned()
     };

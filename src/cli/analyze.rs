@@ -11,12 +11,15 @@ use super::memory::MemoryFlag;
 use super::output::{self, Fatal};
 use super::run;
 use crate::distributions::{Collection, Measured, Overview};
+use crate::exemplars::Exemplars;
 use crate::graveyard;
-use crate::tables::Kept;
+use crate::reconstruct::Outlined;
 use crate::tables::folder::FolderWriter;
 use crate::tables::format::Format;
+use crate::tables::{ExemplarRow, Kept};
 
-/// Write the tables: requests, hops, attempts, segments, findings, distributions, problems.
+/// Write the tables: requests, hops, attempts, segments, findings, distributions, problems,
+/// exemplars.
 ///
 /// One file a table and manifest.json, written last: a folder without it is not whole. Rows come
 /// by trace; the same input gives the same bytes whatever the number of threads or the order of
@@ -54,9 +57,11 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     let mut folder: Option<FolderWriter> = None;
     let mut overview = Overview::default();
     let mut findings = Kept::default();
+    let mut exemplars = Exemplars::default();
+    let rules = args.rules.outlining(Outlined::Exemplars);
     let memory = args.memory.memory();
     let mut collection = Collection::new(memory.bytes / VALUES_PART, memory.folder.clone());
-    let mut run = run::run(&args.inputs, &args.rules, &args.memory, |mut group| {
+    let mut run = run::run(&args.inputs, &rules, &args.memory, |mut group| {
         // The folder is made once there is something to write: not for a file that is missing.
         if folder.is_none() {
             folder = Some(FolderWriter::create(&args.out, args.format)?);
@@ -66,6 +71,7 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
         for (tables, measured) in group.iter_mut().zip(&measured) {
             collection.add(measured, &tables.strings).map_err(|error| memory.failed(error))?;
             overview.add(tables);
+            exemplars.add(tables);
             // Some are found only when all traces are known.
             findings.extend(std::mem::take(&mut tables.findings), &tables.strings);
         }
@@ -89,6 +95,10 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
         folder.append(&kept.rows, &kept.strings)?;
     }
     folder.append(&run.ingested.problems, &run.ingested.problem_strings)?;
+    for tables in exemplars.traces() {
+        let rows: Vec<_> = tables.outline.iter().flat_map(ExemplarRow::of).collect();
+        folder.append(&rows, &tables.strings)?;
+    }
     let manifest = Manifest::new(&args.inputs.paths, &run, &overview);
     folder.finish(&manifest)?;
     if !args.inputs.quiet {

@@ -11,7 +11,7 @@ use super::output::{self, Fatal, Page};
 use super::run;
 use crate::graveyard;
 use crate::ingest::parse_trace_id;
-use crate::reconstruct::TraceChoice;
+use crate::reconstruct::{Outlined, TraceChoice};
 use crate::report::{Format, RunFacts, explanation, explanation_json};
 use crate::span::TraceId;
 use crate::tables::{Kept, Tables};
@@ -78,7 +78,7 @@ fn choice(text: &str) -> Result<Choice, &'static str> {
 /// Runs it.
 pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     args.inputs.refuse_folder("explain")?;
-    let rules = args.rules.outlining(args.trace.trace);
+    let rules = args.rules.outlining(Outlined::Chosen(args.trace.trace));
     let mut search = Search::new(&args.trace);
     let mut run = run::run(&args.inputs, &rules, &args.memory, |group| {
         for tables in group {

@@ -62,7 +62,9 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     })?;
     let top = args.top.and_then(|top| usize::try_from(top).ok());
     let told = match args.format {
-        Format::Terminal | Format::Markdown => (top.unwrap_or(TOP), top.unwrap_or(TOP)),
+        Format::Terminal | Format::Markdown | Format::Html => {
+            (top.unwrap_or(TOP), top.unwrap_or(TOP))
+        }
         Format::Csv | Format::Json => (top.unwrap_or(usize::MAX), 0),
     };
     let report = findings(&ranking, &overview, &facts, told);

@@ -11,7 +11,7 @@ use crate::budget::TOLERANCE_FLOOR;
 use crate::contract::{Contract, ContractFile, Glob};
 use crate::conventions::Conventions;
 use crate::ingest::Limits;
-use crate::reconstruct::{Policy, TraceChoice};
+use crate::reconstruct::{Outlined, Policy};
 use crate::tables::folder::Folder;
 use crate::units::Nanos;
 
@@ -150,9 +150,9 @@ pub(super) struct Rules {
     #[arg(long, value_enum, default_value = "pooled")]
     pub clock: Clocks,
 
-    /// The trace that is told span by span as well, for a verb that wants one.
+    /// Which traces are told span by span as well, for a verb that wants some.
     #[arg(skip)]
-    outlined: Option<TraceChoice>,
+    outlined: Outlined,
 }
 
 /// What tells how far clocks are apart.
@@ -209,9 +209,9 @@ impl Rules {
         Ok(Some((file, held)))
     }
 
-    /// The same, telling one trace span by span as well.
-    pub(super) fn outlining(&self, trace: TraceChoice) -> Self {
-        Self { outlined: Some(trace), ..self.clone() }
+    /// The same, telling some traces span by span as well.
+    pub(super) fn outlining(&self, outlined: Outlined) -> Self {
+        Self { outlined, ..self.clone() }
     }
 
     /// The policy: contracts in file order, then `--deadline` in the order of the flags.

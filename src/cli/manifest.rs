@@ -159,6 +159,7 @@ impl Manifest {
             version: self.dwindle_version,
             inputs: self.inputs,
             files: self.files.len() as u64,
+            files_read: self.files.iter().map(|file| file.path.clone()).collect(),
             spans_read: self.spans_read,
             spans_admitted: self.spans_admitted,
             spans_rejected: self.spans_rejected,
@@ -171,6 +172,7 @@ impl Manifest {
             span_links: self.coverage.span_links,
             chosen_by: self.sampling.chosen_by.into_keys().collect(),
             problems,
+            origin: None,
         }
     }
 }

@@ -11,6 +11,7 @@ mod input;
 mod inspect;
 mod manifest;
 mod memory;
+mod origin;
 mod output;
 mod progress;
 mod report;

@@ -1,11 +1,13 @@
 //! `dwindle report`: where the deadline of each request class goes.
 
-use super::exit;
 use super::input::{Inputs, Rules, one_of};
 use super::memory::MemoryFlag;
 use super::output::{self, Fatal, Page};
 use super::source::{Part, Source};
+use super::{exit, origin};
 use crate::distributions::Summary;
+use crate::exemplars::Exemplars;
+use crate::reconstruct::Outlined;
 use crate::report::{Format, Options, build};
 
 /// Tell where the deadline of each request class goes.
@@ -40,14 +42,26 @@ pub(super) struct Args {
 /// Runs it.
 pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     let mut summary = Summary::default();
-    let Args { inputs, rules, memory, .. } = args;
+    let mut exemplars = Exemplars::default();
+    let Args { inputs, rules, memory, format, .. } = args;
+    let options = Options::for_format(*format);
+    let outlined = if options.has_pictures { Outlined::Exemplars } else { Outlined::None };
+    let rules = &rules.outlining(outlined);
     let source = Source { inputs, rules, memory, is_judged: false };
-    let facts = source.read(|part| match part {
-        Part::Traces(tables) => summary.add(tables),
+    let mut facts = source.read(|part| match part {
+        Part::Traces(tables) => {
+            summary.add(tables);
+            if options.has_pictures {
+                exemplars.add(tables);
+            }
+        }
         Part::Findings(tables) => summary.add_findings(tables),
     })?;
     summary.settle_weights(!facts.chosen_by.is_empty());
-    let report = build(&summary, &facts, &Options::for_format(args.format));
+    if options.has_pictures {
+        facts.origin = Some(origin::of(&facts.files_read)?);
+    }
+    let report = build(&summary, &exemplars, &facts, &options);
     output::print(&report.render(args.format, args.page.width(), args.page.is_coloured()))?;
     Ok(exit::done(args.inputs.strict, facts.problems.iter().map(|problem| problem.severity)))
 }

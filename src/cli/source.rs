@@ -68,7 +68,7 @@ impl Source<'_> {
         let (mut rows, mut strings): (Vec<ProblemRow>, _) = (Vec::new(), Interner::default());
         folder.read_all(&mut rows, &mut strings)?;
         let problems = rows.iter().map(|row| Problem::from_row(row, &strings)).collect();
-        Ok(manifest.run_facts(problems))
+        Ok(RunFacts { files_read: folder.files(), ..manifest.run_facts(problems) })
     }
 
     fn analyze(&self, take: &mut dyn FnMut(Part<'_>)) -> Result<RunFacts, Fatal> {

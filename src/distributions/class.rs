@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::merge::merged;
 use super::sample::Sample;
+use super::waste::WastedWork;
 use crate::names::names;
 use crate::stats::Weight;
 use crate::tables::{
@@ -154,6 +155,8 @@ merged! {
         pub hops: BTreeMap<Place, HopSummary>,
         /// The attempts, by call and ordinal.
         pub attempts: BTreeMap<(Call, i32), AttemptSummary>,
+        /// Work that helped nobody, by the service that did it; `None` where it has no name.
+        pub wasted: BTreeMap<Option<Name>, WastedWork>,
         /// What is wrong, and where; `None` is the request, or a span that is no hop.
         pub findings: BTreeMap<(FindingCode, Option<Place>), FindingSummary>,
     }
@@ -192,6 +195,8 @@ merged! {
         pub funding: BTreeMap<Funding, u64>,
         /// What was left when they began.
         pub remaining_at_start: Sample,
+        /// What one needs, as far as it is known.
+        pub allowance: Sample,
         /// Since the previous attempt.
         pub backoff: Sample,
         /// How long they took.

@@ -12,6 +12,7 @@ mod runs;
 mod sample;
 mod subject;
 mod varint;
+mod waste;
 mod weights;
 
 use std::collections::BTreeMap;
@@ -28,6 +29,7 @@ pub use merge::Merge;
 pub(crate) use names::Names;
 pub use overview::{Coverage, Overview};
 pub use sample::{Estimate, Sample, Sorted};
+pub use waste::WastedWork;
 
 use crate::span::{Outcome, SpanId, TraceId};
 use crate::stats::Weight;
@@ -84,6 +86,13 @@ impl Summary {
         self.add_segments(&tables.segments, &weights, &mut names);
         for row in &tables.hops {
             self.add_hop(row, weights.of_request(row.trace_id, row.root_span_id), &mut names);
+        }
+        let of_request =
+            |a: &HopRow, b: &HopRow| (a.trace_id, a.root_span_id) == (b.trace_id, b.root_span_id);
+        for hops in tables.hops.chunk_by(of_request) {
+            let Some(first) = hops.first() else { continue };
+            let class = self.class(names.get(first.request_class));
+            waste::add(hops, &mut names, &mut class.wasted);
         }
         for row in &tables.attempts {
             self.add_attempt(row, weights.of_request(row.trace_id, row.root_span_id), &mut names);
@@ -160,6 +169,7 @@ impl Summary {
         *attempt.kinds.entry(row.kind).or_default() += 1;
         *attempt.funding.entry(row.funding).or_default() += 1;
         attempt.remaining_at_start.push_some(row.remaining_at_start_ns, weight);
+        attempt.allowance.push_some(row.allowance_ns, weight);
         attempt.backoff.push_some(row.backoff_ns, weight);
         attempt.duration.push_weighted(row.duration_ns, weight);
     }

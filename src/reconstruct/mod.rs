@@ -30,6 +30,7 @@ use rows::Rows;
 use crate::budget;
 use crate::clocks::Offsets;
 use crate::contract::Contract;
+use crate::exemplars::Candidates;
 use crate::span::{Interner, Spans};
 use crate::tables::Tables;
 use crate::units::Nanos;
@@ -41,13 +42,25 @@ pub struct Policy {
     pub contracts: Vec<Contract>,
     /// The floor of [`budget::tolerance`].
     pub tolerance: Nanos,
-    /// The trace that is told span by span as well.
-    pub outlined: Option<TraceChoice>,
+    /// Which traces are told span by span as well.
+    pub outlined: Outlined,
+}
+
+/// Which traces are told span by span as well.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Outlined {
+    /// None.
+    #[default]
+    None,
+    /// The one that somebody wants explained.
+    Chosen(TraceChoice),
+    /// Those that are shown for many.
+    Exemplars,
 }
 
 impl Default for Policy {
     fn default() -> Self {
-        Self { contracts: Vec::new(), tolerance: budget::TOLERANCE_FLOOR, outlined: None }
+        Self { contracts: Vec::new(), tolerance: budget::TOLERANCE_FLOOR, outlined: Outlined::None }
     }
 }
 
@@ -58,13 +71,27 @@ pub fn reconstruct(mut spans: Spans, policy: &Policy, offsets: &Offsets) -> Tabl
     let Spans { strings, rows } = spans;
     let mut told = Rows::new(strings, rows.len());
     let mut annotated = Annotated::default();
+    let mut candidates = Candidates::default();
     for trace in rows.chunk_by(|one, other| one.trace_id == other.trace_id) {
         let context = Context { strings: &told.tables.strings, policy, offsets };
         annotated.fill(trace, context);
+        let (requests, findings) = (told.tables.requests.len(), told.tables.findings.len());
         told.append(&annotated);
-        if policy.outlined.is_some_and(|choice| choice.matches(annotated.trace_id())) {
+        let is_outlined = match policy.outlined {
+            Outlined::None => false,
+            Outlined::Chosen(choice) => choice.matches(annotated.trace_id()),
+            Outlined::Exemplars => candidates.offer(
+                told.tables.requests.get(requests..).unwrap_or_default(),
+                told.tables.findings.get(findings..).unwrap_or_default(),
+            ),
+        };
+        if is_outlined {
             outline::append(&annotated, &mut told.tables.outline);
         }
+    }
+    if matches!(policy.outlined, Outlined::Exemplars) {
+        let wanted = candidates.traces();
+        told.tables.outline.retain(|span| wanted.contains(&span.trace_id));
     }
     told.tables
 }

@@ -6,7 +6,7 @@ use crate::distributions::{AttemptSummary, Call, ClassSummary};
 use crate::stats::Quantile;
 use crate::tables::{AttemptKind, Funding};
 
-type Entry<'a> = (&'a (Call, i32), &'a AttemptSummary);
+pub(super) type Entry<'a> = (&'a (Call, i32), &'a AttemptSummary);
 
 /// The attempts by call and ordinal. Calls of which all were tried once, with enough left, would
 /// only repeat what is said of hops.
@@ -23,7 +23,8 @@ pub(super) fn table(class: &ClassSummary, options: &Options) -> Option<Table> {
     table.limited(told(class).into_iter().map(|entry| row(entry, is_bounded)), options.rows)
 }
 
-fn told(class: &ClassSummary) -> Vec<Entry<'_>> {
+/// Those that are told.
+pub(super) fn told(class: &ClassSummary) -> Vec<Entry<'_>> {
     let is_notable = |((_, ordinal), attempt): &Entry<'_>| {
         *ordinal > 1
             || unfunded(attempt) > 0

@@ -1,8 +1,9 @@
 //! One request class in detail: where its budget went, and what is wrong with it.
 
 use super::model::{Block, Cell, Column, Layout, Row, Section, Table};
-use super::{Options, attempts, hops, percentiles, sampling, text, words};
+use super::{Options, attempts, explain, figures, hops, percentiles, sampling, text, words};
 use crate::distributions::{ClassSummary, FindingSummary, Measure, Name, Place, Sample};
+use crate::exemplars::Exemplars;
 use crate::stats::Quantile;
 use crate::tables::{BadSide, BlindSpot, Category, DeadlineSource, FindingCode, TerminalOutcome};
 
@@ -24,7 +25,12 @@ const LATE: [Measure; 5] = [
 pub(super) const OVERGRANTS: [FindingCode; 2] = [FindingCode::TimeoutReset, FindingCode::Overgrant];
 
 /// The section of a class.
-pub(super) fn section(name: &str, class: &ClassSummary, options: &Options) -> Section {
+pub(super) fn section(
+    name: &str,
+    class: &ClassSummary,
+    exemplars: &Exemplars,
+    options: &Options,
+) -> Section {
     let is_overgrant = |code: FindingCode| OVERGRANTS.contains(&code);
     let tables = [
         outcomes(class),
@@ -45,7 +51,14 @@ pub(super) fn section(name: &str, class: &ClassSummary, options: &Options) -> Se
     ];
     let mut blocks = vec![Block::Note(headline(class))];
     blocks.extend(sampling::of_class(class).map(Block::Note));
-    blocks.extend(tables.into_iter().flatten().map(Block::Table));
+    let (lines, grids): (Vec<Table>, Vec<Table>) =
+        tables.into_iter().flatten().partition(|table| table.layout == Layout::Line);
+    blocks.extend(lines.into_iter().map(Block::Table));
+    if options.has_pictures {
+        blocks.extend(figures::of_class(class));
+        blocks.extend(explain::exemplars(name, exemplars));
+    }
+    blocks.extend(grids.into_iter().map(Block::Table));
     Section { title: words::named(Some(name)).to_owned(), class: Some(name.to_owned()), blocks }
 }
 

@@ -11,7 +11,7 @@ use crate::tables::Verdict;
 use crate::units::Nanos;
 
 /// How deep a place stands in a tree, the place, and its hops.
-type Ordered<'a> = (usize, &'a Place, &'a HopSummary);
+pub(super) type Ordered<'a> = (usize, &'a Place, &'a HopSummary);
 
 /// The hops as a tree, callers above callees, in the order in which they are entered.
 ///
@@ -89,11 +89,10 @@ struct Told {
 
 fn on_the_path(class: &ClassSummary, told: &Told, options: &Options) -> Option<Table> {
     let side = percentiles::side_of_hops(told.column);
-    let mut places = in_path_order(class);
-    places.retain(|(_, place, hop)| place.depth > 0 && !(told.sample)(hop).is_empty());
+    let places = below_origin(class, told.sample);
     let row = |(level, place, hop): (usize, &Place, &HopSummary)| Row {
         label: words::callee(&place.call),
-        level: level.saturating_sub(1),
+        level,
         keys: words::place_keys(place),
         cells: percentiles::cells(side, &(told.sample)(hop).sorted()),
         ..Row::default()
@@ -110,8 +109,18 @@ fn on_the_path(class: &ClassSummary, told: &Told, options: &Options) -> Option<T
     table.with_some_of(all, busiest(places, options.rows).into_iter().map(row).collect())
 }
 
+/// The hops below the origin that have any value of a sample, as a tree.
+pub(super) fn below_origin(
+    class: &ClassSummary,
+    sample: impl Fn(&HopSummary) -> &Sample,
+) -> Vec<Ordered<'_>> {
+    let mut places = in_path_order(class);
+    places.retain(|(_, place, hop)| place.depth > 0 && !sample(hop).is_empty());
+    places.into_iter().map(|(level, place, hop)| (level.saturating_sub(1), place, hop)).collect()
+}
+
 /// Those of the most hops, in the order in which they stand.
-fn busiest(mut places: Vec<Ordered<'_>>, most: usize) -> Vec<Ordered<'_>> {
+pub(super) fn busiest(mut places: Vec<Ordered<'_>>, most: usize) -> Vec<Ordered<'_>> {
     let mut counts: Vec<u64> = places.iter().map(|(_, _, hop)| hop.hops).collect();
     counts.sort_unstable_by_key(|&count| Reverse(count));
     let least = counts.get(most).copied().unwrap_or(0);

@@ -90,7 +90,7 @@ fn section(section: &Section) -> Value {
         .flat_map(|block| match block {
             Block::Note(note) => std::slice::from_ref(note),
             Block::List(points) => points,
-            Block::Heading(_) | Block::Commands(_) | Block::Table(_) | Block::Waterfall(_) => &[],
+            _ => &[],
         })
         .collect();
     let tables: Vec<Value> = section

@@ -33,6 +33,7 @@ pub(super) fn render(report: &Report) -> String {
                     lines.extend(drawn.map(|line| line.trim_end().replace("```", "'''")));
                     lines.push("```".to_owned());
                 }
+                Block::Figure(_) => {}
             }
         }
     }

@@ -6,13 +6,16 @@ pub mod check;
 mod class;
 mod csv;
 mod explain;
+mod figures;
 mod findings;
 mod hops;
+mod html;
 mod input;
 mod inspection;
 mod json;
 mod markdown;
 pub mod model;
+mod origin;
 mod overview;
 mod percentiles;
 mod problems;
@@ -24,6 +27,7 @@ mod waterfall;
 mod words;
 
 use crate::distributions::Summary;
+use crate::exemplars::Exemplars;
 use crate::names::names;
 use crate::span::Interner;
 use crate::tables::{ProblemRow, Severity};
@@ -48,6 +52,8 @@ names! {
         Csv = "csv",
         /// Exact values in nanoseconds.
         Json = "json",
+        /// One file with pictures, for a browser; it loads nothing from anywhere.
+        Html = "html",
     }
 }
 
@@ -58,14 +64,21 @@ pub struct Options {
     pub classes: usize,
     /// How many rows of a table.
     pub rows: usize,
+    /// Whether there are pictures.
+    pub has_pictures: bool,
 }
 
 impl Options {
     /// People get the busiest classes and the first rows, machines all.
     pub fn for_format(format: Format) -> Self {
         match format {
-            Format::Terminal | Format::Markdown => Self { classes: 20, rows: 15 },
-            Format::Csv | Format::Json => Self { classes: usize::MAX, rows: usize::MAX },
+            Format::Terminal | Format::Markdown => {
+                Self { classes: 20, rows: 15, has_pictures: false }
+            }
+            Format::Html => Self { classes: 20, rows: 40, has_pictures: true },
+            Format::Csv | Format::Json => {
+                Self { classes: usize::MAX, rows: usize::MAX, has_pictures: false }
+            }
         }
     }
 }
@@ -79,6 +92,8 @@ pub struct RunFacts {
     pub inputs: Vec<String>,
     /// How many files were read.
     pub files: u64,
+    /// Those that this run read itself: the tables where traces were analyzed before.
+    pub files_read: Vec<String>,
     /// Spans found in them.
     pub spans_read: u64,
     /// Those that were used.
@@ -99,6 +114,26 @@ pub struct RunFacts {
     pub chosen_by: Vec<String>,
     /// Trouble in the input.
     pub problems: Vec<Problem>,
+    /// How it was made, where a page that outlives its files is to say so.
+    pub origin: Option<Origin>,
+}
+
+/// How a page was made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// The command.
+    pub command: String,
+    /// Each file that was read.
+    pub files: Vec<OriginFile>,
+}
+
+/// A file that was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OriginFile {
+    /// Its name.
+    pub name: String,
+    /// Its size in bytes, as it lies there, and what sha256sum says of it; `None` of standard input.
+    pub content: Option<(u64, String)>,
 }
 
 /// A kind of trouble in one file.
@@ -144,11 +179,19 @@ impl Problem {
 }
 
 /// Decides what to tell.
-pub fn build(summary: &Summary, facts: &RunFacts, options: &Options) -> Report {
+pub fn build(
+    summary: &Summary,
+    exemplars: &Exemplars,
+    facts: &RunFacts,
+    options: &Options,
+) -> Report {
     let classes = overview::Classes::choose(summary, options);
-    let mut sections = vec![overview::section(summary, &classes, facts)];
-    sections.extend(classes.told.iter().map(|(name, class)| class::section(name, class, options)));
+    let mut sections = vec![overview::section(summary, &classes, facts, options)];
+    sections.extend(
+        classes.told.iter().map(|(name, class)| class::section(name, class, exemplars, options)),
+    );
     sections.push(input::section(summary, facts, options));
+    sections.extend(facts.origin.as_ref().map(origin::section));
     Report { version: facts.version.clone(), sections }
 }
 
@@ -160,6 +203,7 @@ impl Report {
             Format::Terminal => terminal::render(self, width, color),
             Format::Markdown => markdown::render(self),
             Format::Csv => csv::render(self),
+            Format::Html => html::render(self),
             Format::Json => json::render(self),
         }
     }

@@ -4,6 +4,9 @@ use crate::distributions::Estimate;
 use crate::stats::Quantile;
 use crate::units::{Nanos, UnixNanos};
 
+pub use super::figures::{
+    Drawing, Edge, Fact, Figure, Graph, Node, Part, Shape, Shapes, Stack, Stage, Work,
+};
 use super::text;
 pub use super::waterfall::{Bar, Mark, Stroke, Waterfall};
 
@@ -42,6 +45,8 @@ pub enum Block {
     Table(Table),
     /// A call tree over time.
     Waterfall(Waterfall),
+    /// A picture, where pictures can be drawn; it tells nothing that tables do not.
+    Figure(Figure),
 }
 
 /// How a table looks to people.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::class::{OVERGRANTS, deadline_range};
 use super::model::{Block, Cell, Column, Row, Section, Table};
-use super::{Options, RunFacts, percentiles, sampling, text, words};
+use super::{Options, RunFacts, figures, percentiles, sampling, text, words};
 use crate::distributions::{Call, ClassSummary, Measure, Merge, Name, Place, Sample, Summary};
 use crate::stats::Quantile;
 use crate::tables::{BadSide, FindingCode, Severity, TerminalOutcome};
@@ -46,8 +46,16 @@ impl<'a> Classes<'a> {
 }
 
 /// The section.
-pub(super) fn section(summary: &Summary, classes: &Classes<'_>, facts: &RunFacts) -> Section {
+pub(super) fn section(
+    summary: &Summary,
+    classes: &Classes<'_>,
+    facts: &RunFacts,
+    options: &Options,
+) -> Section {
     let mut blocks = vec![Block::Note(what_was_read(classes, facts))];
+    if options.has_pictures && classes.requests > 0 {
+        blocks.push(figures::of_all(summary));
+    }
     blocks.extend(losses(facts).map(Block::Note));
     blocks.extend(sampling::notes(summary, facts).into_iter().map(Block::Note));
     if classes.requests == 0 {

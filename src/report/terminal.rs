@@ -97,6 +97,7 @@ impl Page {
                         push_line(out, self.toned(&line).trim_end());
                     }
                 }
+                Block::Figure(_) => {}
             }
         }
         out.push('\n');

@@ -66,7 +66,7 @@ pub enum Mark {
 }
 
 impl Mark {
-    const ALL: [Self; 7] = [
+    pub(super) const ALL: [Self; 7] = [
         Self::Work,
         Self::OpenCall,
         Self::Waiting,
@@ -88,7 +88,7 @@ impl Mark {
         }
     }
 
-    const fn words(self) -> &'static str {
+    pub(super) const fn words(self) -> &'static str {
         match self {
             Self::Waiting => "waits for callees",
             Self::Backoff => "backs off",

@@ -15,7 +15,7 @@ use super::format::{Format, FormatError, TextWriter, read_batches};
 use super::gathered::Piece;
 use super::parquet_file::{ParquetFile, Part};
 use super::schema::{ReadError, Row, SCHEMA_VERSION, Table};
-use super::{RequestRow, TABLES, Tables};
+use super::{ExemplarRow, RequestRow, TABLES, Tables};
 use crate::span::Interner;
 
 /// The file whose presence says that a folder is whole.
@@ -368,6 +368,14 @@ impl Folder {
         Ok((Self { dir: dir.to_owned(), format }, manifest))
     }
 
+    /// The files of the folder, by name: its manifest and tables.
+    pub fn files(&self) -> Vec<String> {
+        let tables = TABLES.iter().map(|table| table_files(&self.dir, table, self.format));
+        let tables = tables.map(|[whole, _]| whole).filter(|path| path.is_file());
+        let all = std::iter::once(self.dir.join(MANIFEST)).chain(tables);
+        all.map(|path| path.display().to_string()).collect()
+    }
+
     /// Reads all rows of the tables that reports are made of.
     ///
     /// # Errors
@@ -380,6 +388,9 @@ impl Folder {
         self.read_all(&mut tables.attempts, strings)?;
         self.read_all(&mut tables.segments, strings)?;
         self.read_all(&mut tables.findings, strings)?;
+        let mut exemplars: Vec<ExemplarRow> = Vec::new();
+        self.read_all(&mut exemplars, strings)?;
+        tables.outline = ExemplarRow::spans(&exemplars);
         Ok(tables)
     }
 

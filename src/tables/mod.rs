@@ -23,7 +23,7 @@ pub use cell::Cell;
 pub use distribution::{DistributionRow, Scope};
 pub use gathered::Gathered;
 pub use kept::Kept;
-pub use outline::{OutlineSpan, OwnStretch};
+pub use outline::{ExemplarRow, OutlineSpan, OwnStretch};
 pub use rows::{
     AttemptKind, AttemptRow, Blame, BlindSpot, BlindSpots, Category, Certainty, DeadlineSource,
     Evidence, FindingCode, FindingRow, Funding, HopRow, ProblemRow, RequestRow, SegmentRow,
@@ -32,7 +32,7 @@ pub use rows::{
 pub use schema::{BadSide, Column, Measure, ReadError, Row, SCHEMA_VERSION, TABLES, Table};
 pub use stay::{ExpiredWork, Stay};
 
-use crate::span::{Interner, TraceId};
+use crate::span::{Interner, Sym, TraceId};
 
 /// The rows that one partition of whole traces gives, with the strings they share.
 #[derive(Debug, Default)]
@@ -51,11 +51,30 @@ pub struct Tables {
     pub findings: Vec<FindingRow>,
     /// No table: what findings over several traces are made of.
     pub stays: Vec<Stay>,
-    /// No table: the spans of a trace that is to be explained; of others there are none.
+    /// The spans of traces that are drawn or explained; of others there are none.
     pub outline: Vec<OutlineSpan>,
 }
 
 impl Tables {
+    /// The rows of one trace, with strings of their own.
+    pub fn of_trace(&self, id: TraceId) -> Self {
+        let mut strings = Interner::default();
+        let mut new = |sym| strings.intern(self.strings.get(sym));
+        let mut tables = Self {
+            requests: picked(&self.requests, |row| row.trace_id, id, &mut new),
+            hops: picked(&self.hops, |row| row.trace_id, id, &mut new),
+            attempts: picked(&self.attempts, |row| row.trace_id, id, &mut new),
+            segments: picked(&self.segments, |row| row.trace_id, id, &mut new),
+            findings: picked(&self.findings, |row| row.trace_id, id, &mut new),
+            outline: of_trace(&self.outline, |span| span.trace_id, id).to_vec(),
+            ..Self::default()
+        };
+        for span in &mut tables.outline {
+            (span.service, span.operation) = (new(span.service), new(span.operation));
+        }
+        Self { strings, ..tables }
+    }
+
     /// Keeps the rows of some traces. Of what findings over several are made nothing stays.
     pub fn retain(&mut self, is_wanted: impl Fn(TraceId) -> bool) {
         self.requests.retain(|row| is_wanted(row.trace_id));
@@ -66,4 +85,22 @@ impl Tables {
         self.outline.retain(|span| is_wanted(span.trace_id));
         self.stays.clear();
     }
+}
+
+/// The rows of a trace, of rows in the order of the traces.
+pub fn of_trace<T>(rows: &[T], trace: impl Fn(&T) -> TraceId, id: TraceId) -> &[T] {
+    let first = rows.partition_point(|row| trace(row) < id);
+    let rest = rows.get(first..).unwrap_or_default();
+    rest.get(..rest.partition_point(|row| trace(row) == id)).unwrap_or_default()
+}
+
+fn picked<R: Row + Clone>(
+    rows: &[R],
+    trace: impl Fn(&R) -> TraceId,
+    id: TraceId,
+    new: &mut dyn FnMut(Sym) -> Sym,
+) -> Vec<R> {
+    let mut rows = of_trace(rows, trace, id).to_vec();
+    rows.iter_mut().for_each(|row| row.renumber(new));
+    rows
 }

@@ -6,13 +6,13 @@ use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 
 use super::gathered::Gathered;
-use super::{distribution, rows};
+use super::{distribution, outline, rows};
 use crate::names::names;
 use crate::span::{Interner, Sym};
 use crate::units::Nanos;
 
 /// Version of all tables together. A folder of a newer one is refused.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 names! {
     /// The side on which a measure hurts: percentiles are told towards it (SEMANTICS §12).
@@ -221,4 +221,5 @@ pub const TABLES: &[Table] = &[
     rows::FindingRow::TABLE,
     distribution::DistributionRow::TABLE,
     rows::ProblemRow::TABLE,
+    outline::ExemplarRow::TABLE,
 ];
