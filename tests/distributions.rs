@@ -221,7 +221,7 @@ fn requests_that_stand_for_none_are_no_part_of_percentiles() {
     let row = one(&rows, "request", "elapsed_ns");
     assert_eq!((&row["n"], &row["weight_sum"]), (&json!(50), &json!(200.0)), "{row}");
     assert_eq!(row["max_ns"], json!(10_000_000));
-    assert_eq!(one(&rows, "hop", "queue_ns")["n"], json!(50));
+    assert_eq!(one(&rows, "attempt", "duration_ns")["n"], json!(50));
 }
 
 #[test]

@@ -14,7 +14,7 @@ use super::runs::{Contents, Spilled};
 use super::sample::{Estimate, Sample};
 use super::subject::{Subject, measures};
 use crate::span::{Interner, Sym};
-use crate::stats::Mass;
+use crate::stats::{Mass, Quantile};
 use crate::tables::{BadSide, DistributionRow, Kept, Scope};
 use crate::units::Nanos;
 
@@ -230,10 +230,10 @@ fn row(subject: Subject<Sym>, measure: (Sym, BadSide), figures: &Figures) -> Dis
     let Totals { mass, zeros, sum } = figures.totals;
     let whole = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
     // A percentile that nothing bounds on its outer side is none.
-    let mut bounded = figures.are_bounded.into_iter();
+    let mut quantiles = Quantile::ALL.into_iter();
     let values = figures.estimates.map(|estimate| {
-        let is_bounded = bounded.next().unwrap_or(false);
-        estimate.filter(|_| is_bounded).map(|estimate| estimate.value)
+        let (quantile, estimate) = quantiles.next().zip(estimate)?;
+        quantile.outer(estimate.lo, estimate.hi).map(|_| estimate.value)
     });
     let end =
         |of: fn(Estimate) -> Option<Nanos>| figures.estimates.map(|estimate| estimate.and_then(of));

@@ -67,8 +67,6 @@ pub(super) struct Figures {
     pub(super) max: Nanos,
     /// By [`Quantile::ALL`].
     pub(super) estimates: [Option<Estimate>; QUANTILES],
-    /// Of which of them the sample bounds the outer side.
-    pub(super) are_bounded: [bool; QUANTILES],
 }
 
 /// How many percentiles there are.
@@ -79,28 +77,19 @@ pub(super) const QUANTILES: usize = Quantile::ALL.len();
 pub(super) struct Wanted {
     mass: Mass,
     aims: [Option<Aims>; QUANTILES],
-    are_bounded: [bool; QUANTILES],
+    /// All of it in order: the least, the most, percentiles and what they lie between.
+    in_order: Vec<u128>,
 }
 
 impl Wanted {
     fn of(mass: Mass) -> Self {
-        let size = mass.sample_size();
-        Self {
-            mass,
-            aims: Quantile::ALL.map(|quantile| mass.aims(quantile)),
-            are_bounded: Quantile::ALL.map(|quantile| size >= quantile.least_sample()),
-        }
-    }
-
-    /// All of it in order: the least, the most, percentiles and what they lie between.
-    fn in_order(&self) -> Vec<u128> {
-        let aims = self.aims.iter().flatten();
-        let percentiles = aims.flat_map(|aims| [Some(aims.value), aims.lo, aims.hi]);
-        let mut all = vec![1, self.mass.whole()];
-        all.extend(percentiles.flatten());
-        all.sort_unstable();
-        all.dedup();
-        all
+        let aims = Quantile::ALL.map(|quantile| mass.aims(quantile));
+        let ends = aims.iter().flatten().flat_map(|aims| [Some(aims.value), aims.lo, aims.hi]);
+        let mut in_order = vec![1, mass.whole()];
+        in_order.extend(ends.flatten());
+        in_order.sort_unstable();
+        in_order.dedup();
+        Self { mass, aims, in_order }
     }
 }
 
@@ -123,7 +112,7 @@ impl Figures {
             Some(wanted) if wanted.mass == totals.mass => wanted,
             _ => wanted.insert(Wanted::of(totals.mass)),
         };
-        let aims = wanted.in_order();
+        let aims = &wanted.in_order;
         let found = match (values, spilled) {
             (Values::Held(mut sample), _) => {
                 if !is_weighted {
@@ -132,7 +121,7 @@ impl Figures {
                 let sorted = sample.into_sorted_of(totals.mass);
                 aims.iter().map(|&aim| sorted.at(aim).unwrap_or_default()).collect()
             }
-            (Values::Spilled(runs), Some(file)) => pick(&aims, &runs, totals, file)?,
+            (Values::Spilled(runs), Some(file)) => pick(aims, &runs, totals, file)?,
             (Values::Spilled(_), None) => Vec::new(),
         };
         let at = |aim: u128| {
@@ -152,7 +141,6 @@ impl Figures {
             min: at(1),
             max: at(totals.mass.whole()),
             estimates: wanted.aims.map(estimate),
-            are_bounded: wanted.are_bounded,
         }))
     }
 }

@@ -136,7 +136,7 @@ pub(super) fn coverage(with_deadline: u64, overview: &Overview, facts: &RunFacts
         ),
         row(
             "sampling",
-            "requests that say what they stand for",
+            "requests with known sampling",
             (overview.requests.saturating_sub(overview.weights.unknown), overview.requests),
             "percentiles are of what was kept",
         ),

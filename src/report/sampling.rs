@@ -40,7 +40,7 @@ pub(super) fn of_class(class: &ClassSummary) -> Option<String> {
     let mut note = if elapsed.is_weighted() {
         format!(
             "Weighted by sampling: {} stand for {}, as far as {} of equal weight would; n (≈effective n), \
-             and ≈[a, b] is approximate.",
+             and ≈[a, b] is approximate. Counts, shares and sums are of what was kept.",
             text::counted(elapsed.n, "request"),
             text::count(whole(weights.population)),
             text::count(elapsed.sample_size() as u64),

@@ -99,6 +99,11 @@ impl Quantile {
         }
     }
 
+    /// The end of an interval on the quantile's outer side, where larger samples are needed.
+    pub fn outer<T>(self, lo: Option<T>, hi: Option<T>) -> Option<T> {
+        if self < Self::P50 { lo } else { hi }
+    }
+
     /// The smallest sample whose interval has an end on the quantile's outer side. Below it the
     /// sample says nothing about how far out the quantile may lie.
     pub fn least_sample(self) -> usize {

@@ -23,8 +23,7 @@ names! {
 }
 
 table! {
-    /// One row for each measure of each request class and place: how its values are distributed.
-    /// Percentiles are values at the nearest rank, with 95 % intervals by order statistics.
+    /// One row a measure of a class and place: its percentiles, each with a 95 % interval.
     "distributions" => DistributionRow {
         /// The requests' class.
         request_class: Sym;
@@ -65,55 +64,55 @@ table! {
         effective_n: Option<f64>, null = "it is not weighted";
         /// The smallest value.
         min_ns: Nanos;
-        /// The value below or at which lies the lowest thousandth.
+        /// At or below it lies the lowest thousandth.
         p0_1_ns: Option<Nanos>, null = "the sample is too small to bound it";
         /// The lower end of its interval.
         p0_1_lo_ns: Option<Nanos>, null = "no value is far enough out";
         /// The upper end of its interval.
         p0_1_hi_ns: Option<Nanos>, null = "no value is far enough out";
-        /// The value below or at which lies the lowest hundredth.
+        /// At or below it lies the lowest hundredth.
         p1_ns: Option<Nanos>, null = "the sample is too small to bound it";
         /// The lower end of its interval.
         p1_lo_ns: Option<Nanos>, null = "no value is far enough out";
         /// The upper end of its interval.
         p1_hi_ns: Option<Nanos>, null = "no value is far enough out";
-        /// The value below or at which lies the lowest twentieth.
+        /// At or below it lies the lowest twentieth.
         p5_ns: Option<Nanos>, null = "the sample is too small to bound it";
         /// The lower end of its interval.
         p5_lo_ns: Option<Nanos>, null = "no value is far enough out";
         /// The upper end of its interval.
         p5_hi_ns: Option<Nanos>, null = "no value is far enough out";
-        /// The value below or at which lies the lowest tenth.
+        /// At or below it lies the lowest tenth.
         p10_ns: Option<Nanos>, null = "the sample is too small to bound it";
         /// The lower end of its interval.
         p10_lo_ns: Option<Nanos>, null = "no value is far enough out";
         /// The upper end of its interval.
         p10_hi_ns: Option<Nanos>, null = "no value is far enough out";
-        /// The value below or at which lies half of them: the median.
+        /// At or below it lies half of them.
         p50_ns: Option<Nanos>, null = "the sample is too small to bound it";
         /// The lower end of its interval.
         p50_lo_ns: Option<Nanos>, null = "no value is far enough out";
         /// The upper end of its interval.
         p50_hi_ns: Option<Nanos>, null = "no value is far enough out";
-        /// The value below or at which lies all but the highest tenth.
+        /// At or below it lie all but the highest tenth.
         p90_ns: Option<Nanos>, null = "the sample is too small to bound it";
         /// The lower end of its interval.
         p90_lo_ns: Option<Nanos>, null = "no value is far enough out";
         /// The upper end of its interval.
         p90_hi_ns: Option<Nanos>, null = "no value is far enough out";
-        /// The value below or at which lies all but the highest twentieth.
+        /// At or below it lie all but the highest twentieth.
         p95_ns: Option<Nanos>, null = "the sample is too small to bound it";
         /// The lower end of its interval.
         p95_lo_ns: Option<Nanos>, null = "no value is far enough out";
         /// The upper end of its interval.
         p95_hi_ns: Option<Nanos>, null = "no value is far enough out";
-        /// The value below or at which lies all but the highest hundredth.
+        /// At or below it lie all but the highest hundredth.
         p99_ns: Option<Nanos>, null = "the sample is too small to bound it";
         /// The lower end of its interval.
         p99_lo_ns: Option<Nanos>, null = "no value is far enough out";
         /// The upper end of its interval.
         p99_hi_ns: Option<Nanos>, null = "no value is far enough out";
-        /// The value below or at which lies all but the highest thousandth.
+        /// At or below it lie all but the highest thousandth.
         p99_9_ns: Option<Nanos>, null = "the sample is too small to bound it";
         /// The lower end of its interval.
         p99_9_lo_ns: Option<Nanos>, null = "no value is far enough out";

@@ -19,6 +19,7 @@ mod random;
 mod reference;
 mod refusals;
 mod regressions;
+mod sampling;
 mod sources;
 mod span_json;
 pub mod support;

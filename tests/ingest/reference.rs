@@ -43,6 +43,8 @@ pub(super) struct Scope {
     pub name: String,
     #[prost(string, tag = "2")]
     pub version: String,
+    #[prost(message, repeated, tag = "3")]
+    pub attributes: Vec<KeyValue>,
 }
 
 #[expect(clippy::struct_field_names, reason = "the names of the specification")]
