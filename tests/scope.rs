@@ -20,6 +20,9 @@ use crate::support::naive;
 use crate::support::random::{admitted, any_traces, policy};
 use crate::support::tables::{Json, json_tables};
 
+/// The columns that count from the origin of the request that they are told in.
+const SHIFTED: [&str; 3] = ["elapsed_at_send_ns", "elapsed_at_receive_ns", "elapsed_at_start_ns"];
+
 fn tables(spans: &Spans, policy: &Policy) -> Json {
     json_tables(std::iter::once(reconstruct(spans.clone(), policy, &Offsets::default())))
 }
@@ -168,9 +171,6 @@ proptest! {
     ) {
         let spans = admitted(&spans);
         let whole = tables(&spans, &policy);
-        // A shift of all instants of one request.
-        const SHIFTED: [&str; 3] =
-            ["elapsed_at_send_ns", "elapsed_at_receive_ns", "elapsed_at_start_ns"];
         let rebased = |row: &Value| -> Value {
             let mut row = row.clone();
             for column in [

@@ -22,9 +22,9 @@ pub fn add_timeline(report: &mut Report, timeline: &Timeline) {
             text::count(buckets.unsigned_abs()),
             text::instant(timeline.start_of(first)),
         );
-        report.sections.first_mut().into_iter().for_each(|section| {
-            section.blocks.push(Block::Note(note.clone()));
-        });
+        if let Some(summary) = report.sections.first_mut() {
+            summary.blocks.push(Block::Note(note));
+        }
         return;
     }
     for section in &mut report.sections {
@@ -52,9 +52,8 @@ pub fn add_timeline(report: &mut Report, timeline: &Timeline) {
 
 /// What needs a deadline is for machines where there is none.
 fn columns(has_deadline: bool) -> Vec<Column> {
-    let bounded = |column: Column| match has_deadline {
-        true => column,
-        false => column.ranked(Column::MACHINES),
+    let bounded = |column: Column| {
+        if has_deadline { column } else { column.ranked(Column::MACHINES) }
     };
     vec![
         Column::new("n", "requests", ""),
