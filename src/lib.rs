@@ -46,6 +46,7 @@ pub mod ranking;
 
 pub mod check;
 pub mod extract;
+pub mod query;
 pub mod report;
 
 pub mod cli;

@@ -10,7 +10,7 @@ const LEVELS: &[&[&str]] = &[
     &["span"],
     &["clocks", "contract", "conventions", "forest", "otlp", "tables"],
     &["distributions", "graveyard", "ingest", "ranking", "reconstruct", "rules", "survey"],
-    &["check", "extract", "report"],
+    &["check", "extract", "query", "report"],
     &["cli"],
 ];
 
@@ -26,10 +26,12 @@ const BESIDE: &[(&str, &str)] = &[
 /// Crates that one place alone may use.
 const FENCED: &[(&str, &str)] = &[
     ("clap", "cli"),
+    ("datafusion", "query"),
     ("console", "cli"),
     ("indicatif", "cli"),
     ("flate2", "ingest"),
     ("parquet", "tables"),
+    ("tokio", "query"),
 ];
 
 fn level(module: &str) -> usize {

@@ -7,11 +7,11 @@ use super::input::{Inputs, Rules, one_of};
 use super::manifest::Manifest;
 use super::memory::MemoryFlag;
 use super::output::{self, Fatal};
-use super::run;
+use super::run::{self, Run};
 use crate::distributions::Overview;
 use crate::graveyard;
 use crate::tables::Kept;
-use crate::tables::folder::FolderWriter;
+use crate::tables::folder::{FolderError, FolderWriter};
 use crate::tables::format::Format;
 
 /// Write the tables: requests, hops, attempts, segments, findings, problems.
@@ -46,29 +46,9 @@ pub(super) struct Args {
 /// Runs it.
 pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     args.inputs.refuse_folder("analyze")?;
-    let mut folder: Option<FolderWriter> = None;
-    let mut overview = Overview::default();
-    let mut findings = Kept::default();
-    let mut run = run::run(&args.inputs, &args.rules, &args.memory, |mut group| {
-        // The folder is made once there is something to write: not for a file that is missing.
-        if folder.is_none() {
-            folder = Some(FolderWriter::create(&args.out, args.format)?);
-        }
-        for tables in &mut group {
-            overview.add(tables);
-            // Some are found only when all traces are known.
-            findings.extend(std::mem::take(&mut tables.findings), &tables.strings);
-        }
-        folder.as_mut().map_or(Ok(()), |folder| folder.write(&group)).map_err(Fatal::from)
-    })?;
-    let mut folder = match folder {
-        Some(folder) => folder,
-        None => FolderWriter::create(&args.out, args.format)?,
-    };
-    let findings = graveyard::merge(findings, std::mem::take(&mut run.graveyard));
-    folder.append(&findings.rows, &findings.strings)?;
-    folder.append(&run.ingested.problems, &run.ingested.problem_strings)?;
-    let manifest = Manifest::new(&args.inputs.paths, &run, &overview);
+    let create = || FolderWriter::create(&args.out, args.format);
+    let Args { inputs, rules, memory, .. } = args;
+    let (folder, run, manifest) = write_tables(inputs, rules, memory, create)?;
     folder.finish(&manifest)?;
     if !args.inputs.quiet {
         output::note(&format!(
@@ -82,4 +62,37 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     }
     let problems = run.ingested.problems.iter().map(|row| row.severity);
     Ok(exit::done(args.inputs.strict, problems))
+}
+
+/// Analyzes traces into the tables that `create` begins, and leaves them to be ended.
+pub(super) fn write_tables(
+    inputs: &Inputs,
+    rules: &Rules,
+    memory: &MemoryFlag,
+    mut create: impl FnMut() -> Result<FolderWriter, FolderError>,
+) -> Result<(FolderWriter, Run, Manifest), Fatal> {
+    let mut folder: Option<FolderWriter> = None;
+    let mut overview = Overview::default();
+    let mut findings = Kept::default();
+    let mut run = run::run(inputs, rules, memory, |mut group| {
+        // The folder is made once there is something to write: not for a file that is missing.
+        if folder.is_none() {
+            folder = Some(create()?);
+        }
+        for tables in &mut group {
+            overview.add(tables);
+            // Some are found only when all traces are known.
+            findings.extend(std::mem::take(&mut tables.findings), &tables.strings);
+        }
+        folder.as_mut().map_or(Ok(()), |folder| folder.write(&group)).map_err(Fatal::from)
+    })?;
+    let mut folder = match folder {
+        Some(folder) => folder,
+        None => create()?,
+    };
+    let findings = graveyard::merge(findings, std::mem::take(&mut run.graveyard));
+    folder.append(&findings.rows, &findings.strings)?;
+    folder.append(&run.ingested.problems, &run.ingested.problem_strings)?;
+    let manifest = Manifest::new(&inputs.paths, &run, &overview);
+    Ok((folder, run, manifest))
 }

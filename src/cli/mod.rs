@@ -13,6 +13,7 @@ mod manifest;
 mod memory;
 mod output;
 mod progress;
+mod query;
 mod report;
 mod rules;
 mod run;
@@ -45,6 +46,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Verb {
     Report(report::Args),
+    Query(Box<query::Args>),
     Findings(findings::Args),
     Check(check::Args),
     Analyze(analyze::Args),
@@ -59,6 +61,7 @@ enum Verb {
 pub fn main() -> ExitCode {
     let done = match Cli::parse().verb {
         Verb::Report(args) => report::run(&args),
+        Verb::Query(args) => query::run(*args),
         Verb::Findings(args) => findings::run(&args),
         Verb::Check(args) => check::run(&args),
         Verb::Analyze(args) => analyze::run(&args),

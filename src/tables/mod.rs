@@ -12,10 +12,12 @@ mod kept;
 mod outline;
 mod pages;
 mod parquet_file;
+pub mod result_file;
 mod rows;
 mod schema;
 pub mod spans;
 mod stay;
+mod stored;
 mod thrift;
 
 pub use cell::Cell;
@@ -27,8 +29,9 @@ pub use rows::{
     Evidence, FindingCode, FindingRow, Funding, HopRow, ProblemRow, RequestRow, SegmentRow,
     Severity, TerminalOutcome, Verdict,
 };
-pub use schema::{BadSide, Column, Measure, ReadError, Row, SCHEMA_VERSION, TABLES, Table};
+pub use schema::{BadSide, Column, Measure, ReadError, Row, SCHEMA_VERSION, TABLES, Table, unit};
 pub use stay::{ExpiredWork, Stay};
+pub use stored::{Batches, StoredTable};
 
 use crate::span::{Interner, TraceId};
 
