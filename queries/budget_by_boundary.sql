@@ -9,7 +9,7 @@
 --   operation: what for
 --   hops: how many hops crossed it
 --   bounded: for how many of them a deadline is known
---   min_remaining_ns: the least that the caller had left when it sent, else when the server received
+--   min_remaining_ns: the least that the caller had left at sending, else at receipt
 --   median_remaining_ns: the median of what was left (nearest rank)
 --   expired: hops that nothing was left for when they were sent
 --   expired_at_start: hops that nothing was left for when execution began

@@ -22,6 +22,10 @@
 --   terminal_outcome: how it ended
 --   completed_before_deadline: whether it completed in time; null where no deadline is known
 --   late_work_ns: work after the deadline; null where no deadline is known
+--   late_wait_ns: calls open after the deadline whose other end was not traced
+--   late_wall_ns: from the deadline to the last span's end
+--   residual_wait_ns: calls open after an ancestor had left whose other end was not traced
+--   blind_spots: what its trace cannot tell
 SELECT
   trace_id,
   root_span_id,
@@ -42,6 +46,10 @@ SELECT
   return_reserve_used_ns,
   terminal_outcome,
   completed_before_deadline,
-  late_work_ns
+  late_work_ns,
+  late_wait_ns,
+  late_wall_ns,
+  residual_wait_ns,
+  blind_spots
 FROM requests
 ORDER BY request_class ASC NULLS FIRST, trace_id ASC NULLS FIRST, root_span_id ASC NULLS FIRST

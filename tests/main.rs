@@ -24,6 +24,8 @@ mod ingest;
 mod layers;
 mod matrix;
 mod properties;
+#[cfg(feature = "query")]
+mod query;
 mod readme;
 mod report;
 mod rules;

@@ -3,16 +3,16 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use arrow_schema::SchemaRef;
 
 use super::analyze::write_tables;
 use super::exit;
-use super::input::{Inputs, Rules, one_of, read};
+use super::input::{Inputs, Rules, read};
 use super::manifest::{Manifest, VERSION};
 use super::memory::MemoryFlag;
 use super::output::{self, Fatal, Page};
-use crate::names::names;
 use crate::query::{NAMED, Named, Rows, Sql};
 use crate::report::{Answer, Format};
 use crate::span::Interner;
@@ -66,7 +66,7 @@ pub(super) struct Args {
     memory: MemoryFlag,
 
     /// How to print it
-    #[arg(long, value_name = "FORMAT", default_value = "terminal", value_parser = one_of(AnswerFormat::ALL, AnswerFormat::name))]
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "terminal")]
     format: AnswerFormat,
 
     /// The file to write, in place of standard output
@@ -77,28 +77,41 @@ pub(super) struct Args {
     page: Page,
 }
 
-names! {
-    /// How an answer is written.
-    enum AnswerFormat {
-        /// For a terminal or a plain-text file.
-        Terminal = "terminal",
-        /// For a review or a ticket.
-        Markdown = "markdown",
-        /// With a header.
-        Csv = "csv",
-        /// One document.
-        Json = "json",
-        /// For other tools.
-        Parquet = "parquet",
-    }
+/// How an answer is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum AnswerFormat {
+    /// For a terminal or a plain-text file
+    Terminal,
+    /// For a review or a ticket
+    Markdown,
+    /// With a header
+    Csv,
+    /// One document, a row a line
+    Json,
+    /// For other tools
+    Parquet,
 }
 
 fn named(name: &str) -> Result<&'static Named, String> {
     Named::find(name).ok_or_else(|| "no such query; dwindle query --list tells them".to_owned())
 }
 
+/// Room for the engine, which walks what a query nests or chains by recursion. Only what is used of it
+/// is taken.
+const STACK_BYTES: usize = 256 << 20;
+
 /// Runs it.
-pub(super) fn run(mut args: Args) -> Result<u8, Fatal> {
+pub(super) fn run(args: Args) -> Result<u8, Fatal> {
+    thread::scope(|scope| {
+        let builder = thread::Builder::new().stack_size(STACK_BYTES);
+        let answering = builder
+            .spawn_scoped(scope, || answer(args))
+            .map_err(|error| Fatal::Usage(format!("no thread can be started: {error}")))?;
+        answering.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+fn answer(mut args: Args) -> Result<u8, Fatal> {
     if args.list {
         return output::print(&list()).map(|()| exit::DONE);
     }

@@ -49,7 +49,8 @@ impl Answer {
     /// As a page: one table, or, where that is wider than `width`, a list of columns for each row.
     pub fn page(self, version: &str, width: Option<usize>) -> Report {
         let is_wide = width.is_some_and(|width| self.least_width() > width);
-        let has_times = self.columns.iter().zip(&self.fields).any(|(_, (name, _))| unit(name) == Some("ns"));
+        let has_times =
+            self.columns.iter().zip(&self.fields).any(|(_, (name, _))| unit(name) == Some("ns"));
         let times = if has_times { ". Times in ms" } else { "" };
         let left_out = self.all - self.rows.len();
         let count = text::counted(self.all as u64, "row");
@@ -95,7 +96,11 @@ impl Answer {
             });
             let table = Table {
                 id: "row",
-                title: format!("row {} of {}", text::count(place as u64 + 1), text::count(self.all as u64)),
+                title: format!(
+                    "row {} of {}",
+                    text::count(place as u64 + 1),
+                    text::count(self.all as u64)
+                ),
                 head: "column",
                 columns: vec![Column::name("value")],
                 ..Table::default()
@@ -109,7 +114,8 @@ impl Answer {
         let widths = self.columns.iter().enumerate().map(|(place, column)| {
             let cells = self.rows.iter().filter_map(|row| row.get(place));
             let cells = cells.map(|cell| text::width(&text::visible(&cell.words("", false))));
-            let widest = cells.chain([text::width(&text::visible(&column.title))]).max().unwrap_or(0);
+            let widest =
+                cells.chain([text::width(&text::visible(&column.title))]).max().unwrap_or(0);
             GAP + if column.kind == Kind::Name { widest.min(NAME) } else { widest }
         });
         self.rows.len().to_string().len() + widths.sum::<usize>()

@@ -198,9 +198,9 @@ impl FolderWriter {
     /// A file cannot be written.
     pub fn end(mut self) -> Result<(), FolderError> {
         self.take(&[], true)?;
-        std::mem::take(&mut self.tables).into_iter().try_for_each(|table| {
-            table.file.finish().map_err(failed(&table.partial))
-        })
+        std::mem::take(&mut self.tables)
+            .into_iter()
+            .try_for_each(|table| table.file.finish().map_err(failed(&table.partial)))
     }
 
     /// Ends all tables, gives them their names and writes the manifest.

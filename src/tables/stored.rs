@@ -73,7 +73,9 @@ impl StoredTable {
                 Box::new(batches.into_iter())
             }
         };
-        Ok(Box::new(batches.map(move |batch| batch.and_then(|batch| cut(&batch, &wanted)).map_err(&failed))))
+        Ok(Box::new(
+            batches.map(move |batch| batch.and_then(|batch| cut(&batch, &wanted)).map_err(&failed)),
+        ))
     }
 
     fn open(&self) -> io::Result<File> {
@@ -101,7 +103,8 @@ fn parquet_batches(file: File, wanted: &SchemaRef) -> Result<RawBatches, FormatE
 /// The columns that `schema` names, in its order and as it declares them.
 fn cut(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, FormatError> {
     let held = batch.schema();
-    let columns = schema.fields().iter().map(|field| Ok(batch.column(held.index_of(field.name())?)));
+    let columns =
+        schema.fields().iter().map(|field| Ok(batch.column(held.index_of(field.name())?)));
     let columns = columns.map(|column| column.cloned()).collect::<Result<_, FormatError>>()?;
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
     Ok(RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)?)

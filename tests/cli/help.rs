@@ -5,8 +5,8 @@ use crate::support::command::run;
 #[test]
 fn help_of_each_verb_tells_what_it_does_and_gives_an_example() {
     let verbs = [
-        "report", "findings", "check", "explain", "rules", "analyze", "inspect", "extract",
-        "schema",
+        "report", "query", "findings", "check", "explain", "rules", "analyze", "inspect",
+        "extract", "schema",
     ];
     for verb in verbs {
         let help = run(&[verb, "--help"]);

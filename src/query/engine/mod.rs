@@ -73,10 +73,9 @@ pub fn check(sql: &Sql) -> Result<(), QueryError> {
 /// # Errors
 /// As for [`check`].
 pub fn run(sql: Sql, tables: Vec<StoredTable>, memory_bytes: u64) -> Result<Rows, QueryError> {
-    let tables = tables.into_iter().map(|stored| ScannedTable {
-        table: stored.table(),
-        stored: Some(Arc::new(stored)),
-    });
+    let tables = tables
+        .into_iter()
+        .map(|stored| ScannedTable { table: stored.table(), stored: Some(Arc::new(stored)) });
     let context = context(tables, memory_bytes).map_err(|error| explained(&sql, &error))?;
     let runtime = runtime(&sql)?;
     let answer = async {

@@ -20,7 +20,9 @@ pub(super) fn plain_schema(schema: &Schema) -> Result<SchemaRef, DataFusionError
         let plain = plain_type(field.data_type());
         if !can_cast_types(field.data_type(), &plain) {
             let (name, held) = (field.name(), field.data_type());
-            return plan_err!("column {name} holds {held}, which has no form in text: name its parts");
+            return plan_err!(
+                "column {name} holds {held}, which has no form in text: name its parts"
+            );
         }
         Ok(Field::new(field.name(), plain, true))
     });
@@ -48,7 +50,8 @@ pub(super) fn plain_batch(
     // What does not fit is an error, and not null.
     let strict = CastOptions { safe: false, ..CastOptions::default() };
     let fields = schema.fields().iter().zip(batch.columns());
-    let columns = fields.map(|(field, column)| cast_with_options(column, field.data_type(), &strict));
+    let columns =
+        fields.map(|(field, column)| cast_with_options(column, field.data_type(), &strict));
     let columns: Vec<ArrayRef> = columns.collect::<Result<_, _>>()?;
     let options = arrow_array::RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
     Ok(RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)?)

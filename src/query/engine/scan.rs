@@ -73,7 +73,8 @@ impl PartitionStream for Scan {
         let none = || Ok(Box::new(std::iter::empty()) as Batches);
         let rows = self.stored.as_ref().map_or_else(none, |stored| stored.batches(&self.columns));
         let batches = rows.unwrap_or_else(|error| Box::new(std::iter::once(Err(error))));
-        let batches = batches.map(|batch| batch.map_err(|error| DataFusionError::External(error.into())));
+        let batches =
+            batches.map(|batch| batch.map_err(|error| DataFusionError::External(error.into())));
         Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.schema), stream::iter(batches)))
     }
 }
