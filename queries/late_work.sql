@@ -9,7 +9,7 @@
 --   late_hops: how many of them worked after the deadline, themselves
 --   late_work_ns: how long, in total, without the hops below; null without a deadline
 --   max_late_work_ns: the most of one hop
---   late_wait_ns: how long its calls whose other end was not traced were open then, in total; null without a deadline
+--   late_wait_ns: how long its untraced calls were open then, in total; null without a deadline
 WITH below AS (
   SELECT
     trace_id,

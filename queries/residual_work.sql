@@ -9,7 +9,7 @@
 --   residual_hops: how many of them worked after an ancestor had left, themselves
 --   residual_work_ns: how long, in total, without the hops below
 --   max_residual_work_ns: the most of one hop
---   residual_wait_ns: how long its calls whose other end was not traced were open then, in total
+--   residual_wait_ns: how long its untraced calls were open then, in total
 WITH below AS (
   SELECT
     trace_id,

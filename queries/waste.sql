@@ -10,17 +10,17 @@
 --   classes: in how many request classes
 --   wasted_ns: late and residual work that they explain, in total; null where none can tell
 WITH halves AS (
-  SELECT trace_id, hop_id AS span_id, depth, caller_service, callee_service, operation, hop_id,
-    elapsed_at_send_ns, elapsed_at_receive_ns
+  SELECT trace_id, hop_id AS span_id, depth, caller_service, callee_service, operation,
+    hop_id, elapsed_at_send_ns, elapsed_at_receive_ns
   FROM hops
   UNION ALL
-  SELECT trace_id, client_span_id AS span_id, depth, caller_service, callee_service, operation, hop_id,
-    elapsed_at_send_ns, elapsed_at_receive_ns
+  SELECT trace_id, client_span_id AS span_id, depth, caller_service, callee_service, operation,
+    hop_id, elapsed_at_send_ns, elapsed_at_receive_ns
   FROM hops
   WHERE client_span_id <> hop_id
   UNION ALL
-  SELECT trace_id, server_span_id AS span_id, depth, caller_service, callee_service, operation, hop_id,
-    elapsed_at_send_ns, elapsed_at_receive_ns
+  SELECT trace_id, server_span_id AS span_id, depth, caller_service, callee_service, operation,
+    hop_id, elapsed_at_send_ns, elapsed_at_receive_ns
   FROM hops
   WHERE server_span_id <> hop_id
 ),

@@ -48,7 +48,7 @@ pub(super) struct Args {
     query: Option<String>,
 
     /// The query itself
-    #[arg(long = "execute", short = 'e', value_name = "SQL")]
+    #[arg(long = "execute", short = 'e', value_name = "SQL", allow_hyphen_values = true)]
     sql: Option<String>,
 
     /// Tell the queries that come along, and end

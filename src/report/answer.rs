@@ -161,7 +161,7 @@ fn cell(name: &str, column: &ArrayRef, row: usize) -> Cell {
         DataType::List(_) => {
             let items = column.as_list::<i32>().value(row);
             let items: Vec<&str> = items.as_string::<i32>().iter().flatten().collect();
-            Cell::Text(items.join(", "))
+            Cell::Text(if items.is_empty() { "none".to_owned() } else { items.join(", ") })
         }
         _ => Cell::Absent,
     }

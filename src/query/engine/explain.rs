@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use datafusion::common::{DataFusionError, SchemaError};
+use datafusion::common::{Column, DataFusionError, SchemaError};
 
 use super::statement::first_place;
 use crate::query::{Place, QueryError, Sql};
@@ -32,9 +32,13 @@ pub(super) fn explained(sql: &Sql, error: &DataFusionError) -> QueryError {
     match error.find_root() {
         DataFusionError::SchemaError(unknown, _) => match unknown.as_ref() {
             SchemaError::FieldNotFound { field, valid_fields } => {
-                let known: BTreeSet<&str> =
-                    valid_fields.iter().map(|field| field.name.as_str()).collect();
-                unknown_name(sql, place, "column", &field.name, known.into_iter())
+                // As the query writes it: with the name of its table, or without.
+                let is_short = field.relation.is_none();
+                let name =
+                    |field: &Column| if is_short { field.name.clone() } else { field.flat_name() };
+                let known: BTreeSet<String> = valid_fields.iter().map(name).collect();
+                let known = known.iter().map(String::as_str);
+                unknown_name(sql, place, "column", &name(field), known)
             }
             other => QueryError::new(sql, place, one_line(&other.to_string())),
         },
