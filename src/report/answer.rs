@@ -179,7 +179,7 @@ fn float(number: f64, is_time: bool) -> String {
     if !number.is_finite() || number.abs() > LARGEST {
         return number.to_string();
     }
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is in range")]
-    let scaled = (number.abs() * 1e9).round() as u128;
-    signed(number < 0.0, &text::rate(scaled, 1_000_000_000))
+    #[expect(clippy::cast_possible_truncation, reason = "it is in range")]
+    let scaled = (number * 1e9).round() as i128;
+    signed(scaled < 0, &text::rate(scaled.unsigned_abs(), 1_000_000_000))
 }

@@ -2,6 +2,7 @@
 //! sums are, where nulls go, what a frame is by default, what a number with a point is.
 
 use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
@@ -25,9 +26,9 @@ struct Linter {
 }
 
 impl Linter {
-    fn fault(&mut self, is_one: bool, what: &str, where_at: impl ToString) {
+    fn fault(&mut self, is_one: bool, what: &str, place: &dyn Display) {
         if is_one {
-            self.faults.insert(format!("{what}: {}", where_at.to_string()));
+            self.faults.insert(format!("{what}: {place}"));
         }
     }
 
@@ -81,10 +82,10 @@ impl Visitor for Linter {
         if let Some(order) = &query.order_by {
             match &order.kind {
                 OrderByKind::Expressions(orders) => orders.iter().for_each(|it| self.order(it)),
-                OrderByKind::All(_) => self.fault(true, "columns to order by are told", "ALL"),
+                OrderByKind::All(_) => self.fault(true, "columns to order by are told", &"ALL"),
             }
         }
-        self.fault(query.limit_clause.is_some(), "rows are chosen by row_number", "LIMIT");
+        self.fault(query.limit_clause.is_some(), "rows are chosen by row_number", &"LIMIT");
         ControlFlow::Continue(())
     }
 
@@ -143,8 +144,8 @@ fn faults(text: &str) -> BTreeSet<String> {
     let mut linter = Linter::default();
     let _ = statement.visit(&mut linter);
     let has_order = matches!(&statement, Statement::Query(query) if query.order_by.is_some());
-    linter.fault(!has_order, "rows have an order", "no ORDER BY");
-    linter.fault(linter.sums > linter.cast_sums, "a sum is cast", "sum");
+    linter.fault(!has_order, "rows have an order", &"no ORDER BY");
+    linter.fault(linter.sums > linter.cast_sums, "a sum is cast", &"sum");
     linter.faults
 }
 
