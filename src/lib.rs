@@ -51,6 +51,7 @@ pub mod timeline;
 pub mod check;
 pub mod diff;
 pub mod extract;
+pub mod query;
 pub mod report;
 
 pub mod cli;

@@ -21,7 +21,7 @@ const LEVELS: &[&[&str]] = &[
         "survey",
         "timeline",
     ],
-    &["check", "diff", "extract", "report"],
+    &["check", "diff", "extract", "query", "report"],
     &["cli"],
 ];
 
@@ -40,10 +40,12 @@ const BESIDE: &[(&str, &str)] = &[
 /// Crates that one place alone may use.
 const FENCED: &[(&str, &str)] = &[
     ("clap", "cli"),
+    ("datafusion", "query"),
     ("console", "cli"),
     ("indicatif", "cli"),
     ("flate2", "ingest"),
     ("parquet", "tables"),
+    ("tokio", "query"),
 ];
 
 fn level(module: &str) -> usize {

@@ -21,14 +21,16 @@ mod findings;
 mod fleet;
 mod getting_traces;
 mod graveyard;
-mod html;
 mod hostile;
+mod html;
 mod ingest;
 mod layers;
 mod matrix;
 mod output;
 mod pictures;
 mod properties;
+#[cfg(feature = "query")]
+mod query;
 mod readme;
 mod report;
 mod rules;

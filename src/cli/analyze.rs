@@ -9,13 +9,13 @@ use super::input::{Inputs, Rules, one_of};
 use super::manifest::Manifest;
 use super::memory::MemoryFlag;
 use super::output::{self, Fatal};
-use super::run;
+use super::run::{self, Run};
 use super::selection::Subject;
 use crate::distributions::{Collection, Measured, Overview};
 use crate::exemplars::Exemplars;
 use crate::graveyard;
 use crate::reconstruct::Outlined;
-use crate::tables::folder::FolderWriter;
+use crate::tables::folder::{FolderError, FolderWriter};
 use crate::tables::format::Format;
 use crate::tables::{ExemplarRow, Kept};
 
@@ -58,17 +58,43 @@ const VALUES_PART: u64 = 8;
 /// Runs it.
 pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     args.inputs.refuse_folder("analyze")?;
+    let create = || FolderWriter::create(&args.out, args.format);
+    let Args { inputs, rules, memory, subject, .. } = args;
+    let (folder, run, manifest) = write_tables(inputs, rules, memory, subject, create)?;
+    folder.finish(&manifest)?;
+    if !args.inputs.quiet {
+        output::note(&format!(
+            "{} requests of {} traces, {} spans ({} rejected) -> {}",
+            manifest.requests,
+            manifest.traces,
+            manifest.spans_admitted,
+            manifest.spans_rejected,
+            args.out.display(),
+        ));
+    }
+    let problems = run.ingested.problems.iter().map(|row| row.severity);
+    Ok(exit::done(args.inputs.strict, problems))
+}
+
+/// Analyzes traces into the tables that `create` begins, and leaves them to be ended.
+pub(super) fn write_tables(
+    inputs: &Inputs,
+    rules: &Rules,
+    memory_flag: &MemoryFlag,
+    subject: &Subject,
+    mut create: impl FnMut() -> Result<FolderWriter, FolderError>,
+) -> Result<(FolderWriter, Run, Manifest), Fatal> {
     let mut folder: Option<FolderWriter> = None;
     let mut overview = Overview::default();
     let mut findings = Kept::default();
     let mut exemplars = Exemplars::default();
-    let rules = args.rules.outlining(Outlined::Exemplars);
-    let memory = args.memory.memory();
+    let rules = rules.outlining(Outlined::Exemplars);
+    let memory = memory_flag.memory();
     let mut collection = Collection::new(memory.bytes / VALUES_PART, memory.folder.clone());
-    let mut run = run::run(&args.inputs, &rules, &args.memory, &args.subject, |mut group| {
+    let mut run = run::run(inputs, &rules, memory_flag, subject, |mut group| {
         // The folder is made once there is something to write: not for a file that is missing.
         if folder.is_none() {
-            folder = Some(FolderWriter::create(&args.out, args.format)?);
+            folder = Some(create()?);
         }
         // On all cores, and before findings go that others join.
         let measured: Vec<Measured> = group.par_iter().map(Measured::of).collect();
@@ -83,7 +109,7 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     })?;
     let mut folder = match folder {
         Some(folder) => folder,
-        None => FolderWriter::create(&args.out, args.format)?,
+        None => create()?,
     };
     let late = Measured::of_late(&run.graveyard);
     collection.add(&late, &run.graveyard.strings).map_err(|error| memory.failed(error))?;
@@ -103,18 +129,6 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
         let rows: Vec<_> = tables.outline.iter().flat_map(ExemplarRow::of).collect();
         folder.append(&rows, &tables.strings)?;
     }
-    let manifest = Manifest::new(&args.inputs.paths, &run, &overview);
-    folder.finish(&manifest)?;
-    if !args.inputs.quiet {
-        output::note(&format!(
-            "{} requests of {} traces, {} spans ({} rejected) -> {}",
-            manifest.requests,
-            manifest.traces,
-            manifest.spans_admitted,
-            manifest.spans_rejected,
-            args.out.display(),
-        ));
-    }
-    let problems = run.ingested.problems.iter().map(|row| row.severity);
-    Ok(exit::done(args.inputs.strict, problems))
+    let manifest = Manifest::new(&inputs.paths, &run, &overview);
+    Ok((folder, run, manifest))
 }

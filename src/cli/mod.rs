@@ -18,6 +18,7 @@ mod memory;
 mod origin;
 mod output;
 mod progress;
+mod query;
 mod report;
 mod rules;
 mod run;
@@ -54,6 +55,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Verb {
     Report(report::Args),
+    Query(Box<query::Args>),
     Findings(findings::Args),
     Check(check::Args),
     Diff(diff::Args),
@@ -71,6 +73,7 @@ enum Verb {
 pub fn main() -> ExitCode {
     let done = match Cli::parse().verb {
         Verb::Report(args) => report::run(&args),
+        Verb::Query(args) => query::run(*args),
         Verb::Findings(args) => findings::run(&args),
         Verb::Check(args) => check::run(&args),
         Verb::Diff(args) => diff::run(&args),

@@ -1,9 +1,11 @@
 //! All writing to standard output and error.
 
 use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
 
 use crate::config_error::ConfigError;
 use crate::ingest::IngestError;
+use crate::query::QueryError;
 use crate::report::visible;
 use crate::tables::folder::FolderError;
 
@@ -31,6 +33,17 @@ pub(super) enum Fatal {
         flag: &'static str,
         /// The file.
         path: String,
+        /// Why.
+        error: io::Error,
+    },
+    /// A query.
+    #[error(transparent)]
+    Query(#[from] QueryError),
+    /// A file that a flag names cannot be written.
+    #[error("{}: cannot be written: {error}", path.display())]
+    Written {
+        /// The file.
+        path: PathBuf,
         /// Why.
         error: io::Error,
     },

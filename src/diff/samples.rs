@@ -66,7 +66,12 @@ impl Ordered {
         let ranks = quantile.interval_of(self.len(), self.effective);
         let value = at(quantile.rank(self.len())?)?;
         let is_approximate = self.effective < self.len();
-        Some(Estimate { value, lo: ranks.lo.and_then(at), hi: ranks.hi.and_then(at), is_approximate })
+        Some(Estimate {
+            value,
+            lo: ranks.lo.and_then(at),
+            hi: ranks.hi.and_then(at),
+            is_approximate,
+        })
     }
 }
 

@@ -1,6 +1,7 @@
 //! What people read: one [`Report`] built from distributions and facts of the run, and a renderer
 //! for each [`Format`] that adds nothing to it.
 
+mod answer;
 mod attempts;
 pub mod check;
 mod chosen;
@@ -36,6 +37,7 @@ use crate::names::names;
 use crate::span::Interner;
 use crate::tables::{ProblemRow, Severity};
 use crate::units::UnixNanos;
+pub use answer::Answer;
 pub use chosen::Chosen;
 pub use explain::{explanation, explanation_json};
 pub use findings::findings;

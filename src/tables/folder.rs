@@ -15,6 +15,7 @@ use super::format::{Format, FormatError, TextWriter, read_batches};
 use super::gathered::Piece;
 use super::parquet_file::{ParquetFile, Part};
 use super::schema::{ReadError, Row, SCHEMA_VERSION, Table};
+use super::stored::StoredTable;
 use super::{ExemplarRow, RequestRow, TABLES, Tables};
 use crate::span::Interner;
 
@@ -78,7 +79,7 @@ pub enum FolderError {
     },
 }
 
-/// Writes an analyze folder, partition by partition.
+/// Writes an analyze folder, or tables without names, partition by partition.
 pub struct FolderWriter {
     dir: PathBuf,
     tables: Vec<TableWriter>,
@@ -97,7 +98,7 @@ struct TableWriter {
 
 enum TableFile {
     Parquet(Box<ParquetFile>),
-    Text(TextWriter),
+    Text(TextWriter<File>),
 }
 
 /// The rows that one partition has for one table.
@@ -151,6 +152,26 @@ impl FolderWriter {
         Ok(writer)
     }
 
+    /// Begins tables that nobody keeps, as Parquet in files in `dir` that have no name: nothing is
+    /// left of them, however the process ends. They can be read once they are [ended](Self::end).
+    ///
+    /// # Errors
+    /// A file cannot be made.
+    pub fn unnamed(dir: &Path) -> Result<(Self, Vec<StoredTable>), FolderError> {
+        let mut writer = Self { dir: dir.to_owned(), tables: Vec::new(), begun: Vec::new() };
+        let mut stored = Vec::new();
+        for &table in TABLES {
+            let path = dir.join(table.name);
+            let at = |error| FolderError::Io { path: path.clone(), error };
+            let file = tempfile::tempfile_in(dir).map_err(at)?;
+            stored.push(StoredTable::unnamed(table, path.clone(), file.try_clone().map_err(at)?));
+            let file = TableFile::new(file, Format::Parquet, table).map_err(failed(&path))?;
+            let (partial, whole) = (path.clone(), path);
+            writer.tables.push(TableWriter { table, partial, whole, file, rows: 0 });
+        }
+        Ok((writer, stored))
+    }
+
     /// Appends the rows of some partitions, which come in the order of trace ids.
     ///
     /// # Errors
@@ -171,7 +192,18 @@ impl FolderWriter {
         self.take(&[Source::new(rows, strings)], false)
     }
 
-    /// Ends all tables and writes the manifest.
+    /// Ends all tables, so that they can be read where they are.
+    ///
+    /// # Errors
+    /// A file cannot be written.
+    pub fn end(mut self) -> Result<(), FolderError> {
+        self.take(&[], true)?;
+        std::mem::take(&mut self.tables)
+            .into_iter()
+            .try_for_each(|table| table.file.finish().map_err(failed(&table.partial)))
+    }
+
+    /// Ends all tables, gives them their names and writes the manifest.
     ///
     /// # Errors
     /// A file cannot be written.
@@ -297,7 +329,7 @@ impl TableFile {
         Ok(match format {
             Format::Parquet => Self::Parquet(Box::new(ParquetFile::new(file, table)?)),
             Format::Ndjson => Self::Text(TextWriter::ndjson(file)),
-            Format::Csv => Self::Text(TextWriter::csv(file, &table)?),
+            Format::Csv => Self::Text(TextWriter::csv(file, &table.arrow_schema())?),
         })
     }
 
@@ -374,6 +406,15 @@ impl Folder {
         let tables = tables.map(|[whole, _]| whole).filter(|path| path.is_file());
         let all = std::iter::once(self.dir.join(MANIFEST)).chain(tables);
         all.map(|path| path.display().to_string()).collect()
+    }
+
+    /// All tables, to be read column by column.
+    pub fn stored(&self) -> Vec<StoredTable> {
+        let stored = |&table: &Table| {
+            let [whole, _] = table_files(&self.dir, &table, self.format);
+            StoredTable::named(table, whole, self.format)
+        };
+        TABLES.iter().map(stored).collect()
     }
 
     /// Reads all rows of the tables that reports are made of.

@@ -19,7 +19,6 @@ use parquet::errors::ParquetError;
 use serde_json::Value;
 
 use super::foreign::{guarded, guarded_batches};
-use super::schema::Table;
 use super::spreadsheet::{harmless, original};
 use crate::names::names;
 
@@ -77,20 +76,30 @@ pub enum FormatError {
     },
 }
 
-/// Writes the rows of one table as text.
-pub(super) enum TextWriter {
-    Ndjson(BufWriter<File>),
-    Csv(Box<csv::Writer<File>>),
+/// For those who write to something else than a table file, as it is one of theirs.
+impl From<FormatError> for io::Error {
+    fn from(error: FormatError) -> Self {
+        match error {
+            FormatError::Io(error) => error,
+            other => Self::other(other),
+        }
+    }
 }
 
-impl TextWriter {
-    pub(super) fn ndjson(file: File) -> Self {
-        Self::Ndjson(BufWriter::new(file))
+/// Writes the rows of one table as text.
+pub(super) enum TextWriter<W: Write> {
+    Ndjson(BufWriter<W>),
+    Csv(Box<csv::Writer<W>>),
+}
+
+impl<W: Write> TextWriter<W> {
+    pub(super) fn ndjson(out: W) -> Self {
+        Self::Ndjson(BufWriter::new(out))
     }
 
-    pub(super) fn csv(file: File, table: &Table) -> Result<Self, FormatError> {
-        let mut writer = csv::Writer::from_writer(file);
-        writer.write_record((table.columns)().iter().map(|column| column.name))?;
+    pub(super) fn csv(out: W, schema: &SchemaRef) -> Result<Self, FormatError> {
+        let mut writer = csv::Writer::from_writer(out);
+        writer.write_record(schema.fields().iter().map(|field| field.name()))?;
         Ok(Self::Csv(Box::new(writer)))
     }
 

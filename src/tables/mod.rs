@@ -13,11 +13,13 @@ mod kept;
 mod outline;
 mod pages;
 mod parquet_file;
+pub mod result_file;
 mod rows;
 mod schema;
 pub mod spans;
 pub mod spreadsheet;
 mod stay;
+mod stored;
 mod thrift;
 
 pub use cell::Cell;
@@ -30,8 +32,9 @@ pub use rows::{
     Evidence, FindingCode, FindingRow, Funding, HopRow, ProblemRow, RequestRow, SegmentRow,
     Severity, TerminalOutcome, Verdict,
 };
-pub use schema::{BadSide, Column, Measure, ReadError, Row, SCHEMA_VERSION, TABLES, Table};
+pub use schema::{BadSide, Column, Measure, ReadError, Row, SCHEMA_VERSION, TABLES, Table, unit};
 pub use stay::{ExpiredWork, Stay};
+pub use stored::{Batches, StoredTable};
 
 use crate::span::{Interner, SpanId, Sym, TraceId};
 

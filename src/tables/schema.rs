@@ -40,15 +40,20 @@ pub struct Column {
 }
 
 impl Column {
-    /// The unit that the name ends in: `ns`, `unix_ns` (since the epoch), or none.
+    /// Its unit.
     pub fn unit(&self) -> Option<&'static str> {
-        if self.name.ends_with("_unix_ns") {
-            Some("unix_ns")
-        } else if self.name.ends_with("_ns") {
-            Some("ns")
-        } else {
-            None
-        }
+        unit(self.name)
+    }
+}
+
+/// The unit that the name of a column ends in: `ns`, `unix_ns` (since the epoch), or none.
+pub fn unit(name: &str) -> Option<&'static str> {
+    if name.ends_with("_unix_ns") {
+        Some("unix_ns")
+    } else if name.ends_with("_ns") {
+        Some("ns")
+    } else {
+        None
     }
 }
 

@@ -6,6 +6,7 @@ use crate::support::command::run;
 fn help_of_each_verb_tells_what_it_does_and_gives_an_example() {
     let verbs = [
         "report",
+        "query",
         "findings",
         "check",
         "diff",
