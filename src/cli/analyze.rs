@@ -19,8 +19,7 @@ use crate::tables::folder::{FolderError, FolderWriter};
 use crate::tables::format::Format;
 use crate::tables::{ExemplarRow, Kept};
 
-/// Write the tables: requests, hops, attempts, segments, findings, distributions, problems,
-/// exemplars.
+/// Write the tables: requests, hops, attempts, segments, findings and more.
 ///
 /// One file a table and manifest.json, written last: a folder without it is not whole. Rows come
 /// by trace; the same input gives the same bytes whatever the number of threads or the order of

@@ -2,12 +2,12 @@
 
 use clap::ArgAction;
 
-use super::exit;
 use super::input::{Inputs, Rules, one_of};
 use super::memory::MemoryFlag;
 use super::output::{self, Fatal, Page};
 use super::selection::Selection;
 use super::source::{Part, Source};
+use super::{exit, origin};
 use crate::diff::{Diff, Side};
 use crate::report::diff::{Told, regressions, render};
 use crate::report::{Format, RunFacts};
@@ -53,7 +53,7 @@ pub(super) struct Args {
     #[command(flatten)]
     selection: Selection,
 
-    /// What fails, with exit code 1
+    /// What fails, with exit code 1; so does a comparison in which no line could tell anything
     #[arg(long, value_enum, value_name = "WHAT")]
     fail_on: Option<FailOn>,
 
@@ -92,10 +92,19 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
         ));
     }
     let diff = Diff::of(&base, &head);
-    let told = Told { diff: &diff, base: &of_base, head: &of_head };
+    let files = [of_base.files_read.as_slice(), of_head.files_read.as_slice()].concat();
+    let origin = (args.format == Format::Html).then(|| origin::of(&files)).transpose()?;
+    let told = Told { diff: &diff, base: &of_base, head: &of_head, origin };
     output::print(&render(&told, args.format, args.page.width(), args.page.is_coloured()))?;
+    let is_gate = args.fail_on == Some(FailOn::Regression);
+    if diff.judged == 0 {
+        output::note("warning: nothing could be compared: no line has requests enough in both");
+        if is_gate {
+            return Ok(exit::GATE_FAILED);
+        }
+    }
     let worse = regressions(&diff);
-    if args.fail_on == Some(FailOn::Regression) && !worse.is_empty() {
+    if is_gate && !worse.is_empty() {
         output::note(&format!("regression: {} worse", worse.len()));
         worse.iter().take(NAMED).for_each(|line| output::note(&format!("worse: {line}")));
         return Ok(exit::GATE_FAILED);

@@ -1,11 +1,11 @@
 //! `dwindle findings`: what is wrong where, those that waste most first.
 
-use super::exit;
 use super::input::{Inputs, Rules, one_of};
 use super::memory::MemoryFlag;
 use super::output::{self, Fatal, Page};
 use super::selection::Selection;
 use super::source::{Part, Source};
+use super::{exit, origin};
 use crate::distributions::Overview;
 use crate::ranking::Ranking;
 use crate::report::{Format, findings};
@@ -71,7 +71,10 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
         }
         Format::Csv | Format::Json => (top.unwrap_or(usize::MAX), 0),
     };
-    let report = findings(&ranking, &overview, &facts, told);
+    let mut report = findings(&ranking, &overview, &facts, told);
+    if args.format == Format::Html {
+        report = report.made_by(&origin::of(&facts.files_read)?);
+    }
     output::print(&report.render(args.format, args.page.width(), args.page.is_coloured()))?;
     Ok(exit::done(args.inputs.strict, facts.problems.iter().map(|problem| problem.severity)))
 }

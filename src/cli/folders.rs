@@ -15,6 +15,9 @@ use crate::tables::{ProblemRow, RequestRow, Severity, Tables};
 /// What says that a request lies in several folders.
 const OVERLAP: &str = "request_in_several_folders";
 
+/// What says that parts of a trace, each with a root of its own, lie in several folders.
+const CUT: &str = "trace_in_several_folders";
+
 /// Folders that were analyzed in the same way, by name.
 pub(super) struct Folders {
     all: Vec<(String, Folder, Manifest)>,
@@ -114,7 +117,11 @@ impl Folders {
 
     /// What is known besides.
     pub(super) fn facts(self) -> Result<RunFacts, Fatal> {
-        let traces: FxHashSet<TraceId> = self.owners.keys().map(|(trace, _)| *trace).collect();
+        let mut traces: FxHashMap<TraceId, FxHashSet<usize>> = FxHashMap::default();
+        for ((trace, _), owner) in &self.owners {
+            traces.entry(*trace).or_default().insert(owner.folder);
+        }
+        let cut = traces.values().fold(0, |cut, folders| cut + u64::from(folders.len() > 1));
         let mut joined: Option<RunFacts> = None;
         for ((name, folder, manifest), overlaps) in self.all.into_iter().zip(self.overlaps) {
             let (mut rows, mut strings): (Vec<ProblemRow>, _) = (Vec::new(), Interner::default());
@@ -132,6 +139,7 @@ impl Folders {
         if !traces.is_empty() {
             facts.traces = traces.len() as u64;
         }
+        facts.problems.extend((cut > 0).then(|| cut_traces(cut)));
         Ok(facts)
     }
 }
@@ -146,6 +154,22 @@ fn difference(one: &Manifest, other: &Manifest) -> Option<&'static str> {
         Some("with different --by")
     } else {
         None
+    }
+}
+
+fn cut_traces(count: u64) -> Problem {
+    Problem {
+        severity: Severity::Loss,
+        code: CUT.to_owned(),
+        count,
+        file: String::new(),
+        byte: None,
+        line: None,
+        record: None,
+        message: "traces of which parts lie in several folders, each told as a request of its own"
+            .to_owned(),
+        help: "analyze the files of one trace together: cut folders by time, not by service"
+            .to_owned(),
     }
 }
 
@@ -187,7 +211,6 @@ fn join(joined: &mut RunFacts, facts: RunFacts) {
         scope: _,
         split_by: _,
         chosen: _,
-        origin: _,
     } = facts;
     if !joined.version.split(", ").any(|known| known == version) {
         joined.version = format!("{}, {version}", joined.version);

@@ -38,8 +38,9 @@ fn digest(path: &str) -> io::Result<(u64, String)> {
         digest.update(buffer.get(..read).unwrap_or_default());
         bytes += read as u64;
     }
-    let digits = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok((bytes, digits))
+    let digits = |byte: &u8| [byte >> 4, byte & 15].map(|digit| char::from_digit(digit.into(), 16));
+    let digest = digest.finalize();
+    Ok((bytes, digest.iter().flat_map(digits).flatten().collect()))
 }
 
 /// The arguments as a shell reads them.

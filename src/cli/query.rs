@@ -207,9 +207,15 @@ impl Args {
         Ok((folder.stored(), problems.iter().map(|row| row.severity).collect()))
     }
 
-    /// Writes the answer into a file, of which nothing stays unless all of it is there.
+    /// Writes the answer into a file, of which nothing stays unless all of it is there. What is no
+    /// file, such as a pipe, is written into.
     fn write_file(&self, title: &str, rows: Rows, path: &Path) -> Result<(), Fatal> {
         let failed = |error| Fatal::Written { path: path.to_owned(), error };
+        if fs::symlink_metadata(path).is_ok_and(|there| !there.is_file()) {
+            let mut there =
+                File::options().write(true).truncate(true).open(path).map_err(failed)?;
+            return self.write(title, rows, &mut there, failed);
+        }
         let mut partial = path.as_os_str().to_owned();
         partial.push(".partial");
         let partial = PathBuf::from(partial);

@@ -70,10 +70,12 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     let outlined = if options.has_pictures { Outlined::Exemplars } else { Outlined::None };
     let rules = &rules.outlining(outlined);
     let source = Source { inputs, rules, memory, selection, is_judged: false };
-    let mut facts = source.read(|part| match part {
+    let facts = source.read(|part| match part {
         Part::Traces(tables) => {
             summary.add(tables);
-            timeline.iter_mut().for_each(|timeline| timeline.add(tables));
+            if let Some(timeline) = &mut timeline {
+                timeline.add(tables);
+            }
             if options.has_pictures {
                 exemplars.add(tables);
             }
@@ -82,12 +84,16 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     })?;
     let are_chosen = !facts.chosen_by.is_empty();
     summary.settle_weights(are_chosen);
-    timeline.iter_mut().for_each(|timeline| timeline.settle_weights(are_chosen));
-    if options.has_pictures {
-        facts.origin = Some(origin::of(&facts.files_read)?);
+    if let Some(timeline) = &mut timeline {
+        timeline.settle_weights(are_chosen);
     }
     let mut report = build(&summary, &exemplars, &facts, &options);
-    timeline.iter().for_each(|timeline| add_timeline(&mut report, timeline));
+    if let Some(timeline) = &timeline {
+        add_timeline(&mut report, timeline);
+    }
+    if options.has_pictures {
+        report = report.made_by(&origin::of(&facts.files_read)?);
+    }
     output::print(&report.render(args.format, args.page.width(), args.page.is_coloured()))?;
     Ok(exit::done(args.inputs.strict, facts.problems.iter().map(|problem| problem.severity)))
 }

@@ -164,7 +164,9 @@ impl Conventions {
 
     /// Counts what is known of the attributes of a scope: it tells nothing of any one span.
     pub fn scope(&self, attributes: &[Attribute<'_>], tally: &mut Tally) {
-        attributes.iter().for_each(|(key, value)| self.index.count(key, value, tally));
+        for (key, value) in attributes.iter() {
+            self.index.count(key, value, tally);
+        }
     }
 
     /// What the attributes of a resource say of its spans.

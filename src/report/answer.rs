@@ -68,7 +68,7 @@ impl Answer {
             blocks.extend(self.all_rows().map(Block::Table));
         }
         let section = Section { title: self.title, class: None, blocks };
-        Report { version: version.to_owned(), sections: vec![section] }
+        Report { version: version.to_owned(), sections: vec![section], ..Report::default() }
     }
 
     fn all_rows(&self) -> Option<Table> {

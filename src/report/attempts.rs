@@ -83,7 +83,11 @@ fn row(((call, ordinal), attempt): Entry<'_>, is_bounded: bool) -> Row {
             percentiles::percentile(&left, Quantile::P50),
             percentiles::outermost(side, &left),
             Cell::time(left.min()),
-            Cell::Count(unfunded(attempt)),
+            // Where nothing says what one needs, none is known to be funded.
+            match unfunded(attempt) {
+                0 if funding(attempt, Funding::Unknown) == attempt.attempts => Cell::Absent,
+                unfunded => Cell::Count(unfunded),
+            },
             Cell::Count(funding(attempt, Funding::Unknown)),
         ]);
     }

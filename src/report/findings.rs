@@ -35,7 +35,7 @@ pub fn findings(
     let told = ranked.iter().take(rows.min(details));
     sections.extend(told.map(|(subject, group)| detail(ranking, subject, group)));
     sections.push(could_not_tell(&seen, overview, facts));
-    Report { version: facts.version.clone(), sections }
+    Report { title: "What is wrong where", version: facts.version.clone(), sections }
 }
 
 fn all_seen(ranking: &Ranking) -> Seen {

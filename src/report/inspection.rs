@@ -10,7 +10,7 @@ pub fn inspection(inspection: &Inspection, version: &str) -> Report {
     let mut sections = vec![all(inspection)];
     let is_only = inspection.together.is_none();
     sections.extend(inspection.files.iter().map(|file| of_file(file, is_only)));
-    Report { version: version.to_owned(), sections }
+    Report { version: version.to_owned(), sections, ..Report::default() }
 }
 
 fn all(inspection: &Inspection) -> Section {

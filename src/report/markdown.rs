@@ -90,7 +90,7 @@ impl Written {
         }
         let mut summary = format!("<b>{}</b>", html(&title));
         if let [Block::Note(note), rest @ ..] = blocks {
-            summary += &format!(": {}", html(&shorten(&visible(note), PARAGRAPH)));
+            summary = summary + ": " + &html(&shorten(&visible(note), PARAGRAPH));
             blocks = rest;
         }
         let open = ["", "<details>", &format!("<summary>{summary}</summary>")];

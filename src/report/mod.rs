@@ -131,8 +131,6 @@ pub struct RunFacts {
     pub split_by: Vec<String>,
     /// What was chosen of the requests; `None` where all are told.
     pub chosen: Option<Chosen>,
-    /// How it was made, where a page that outlives its files is to say so.
-    pub origin: Option<Origin>,
 }
 
 /// How a page was made.
@@ -208,11 +206,17 @@ pub fn build(
         classes.told.iter().map(|(name, class)| class::section(name, class, exemplars, options)),
     );
     sections.push(input::section(summary, facts, options));
-    sections.extend(facts.origin.as_ref().map(origin::section));
-    Report { version: facts.version.clone(), sections }
+    Report { title: "Where the deadline went", version: facts.version.clone(), sections }
 }
 
 impl Report {
+    /// The same, saying how it was made.
+    #[must_use]
+    pub fn made_by(mut self, origin: &Origin) -> Self {
+        self.sections.push(origin::section(origin));
+        self
+    }
+
     /// Writes it down. `width` and `color` are for terminals; no line is wider than `width`
     /// columns, of which there are at least 40.
     pub fn render(&self, format: Format, width: usize, color: bool) -> String {

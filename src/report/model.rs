@@ -14,6 +14,8 @@ pub use super::waterfall::{Bar, Mark, Stroke, Waterfall};
 /// A report: sections in reading order.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
+    /// What a page of it is called.
+    pub title: &'static str,
     /// The version of the program that made it.
     pub version: String,
     /// The sections.

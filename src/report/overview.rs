@@ -204,7 +204,10 @@ fn table_with_deadline(
         let elapsed = class.measure(Measure::Elapsed).sorted();
         let (place, left) = tightest_hop(class).map_or_else(
             || (text::ABSENT.to_owned(), Cell::Absent),
-            |(place, left)| (words::callee(&place.call), left),
+            |(place, left)| match left {
+                Cell::Percentile { estimate: None, .. } => (text::ABSENT.to_owned(), left),
+                _ => (words::callee(&place.call), left),
+            },
         );
         vec![
             Cell::Count(class.requests),

@@ -40,7 +40,7 @@ pub fn rule_page(rule: &Rule, version: &str) -> Report {
 
 fn report(blocks: Vec<Block>, version: &str) -> Report {
     let section = Section { title: "Rules".to_owned(), class: None, blocks };
-    Report { version: version.to_owned(), sections: vec![section] }
+    Report { version: version.to_owned(), sections: vec![section], ..Report::default() }
 }
 
 /// Paragraphs and lists. Lines that belong together become one, since they are wrapped anew.

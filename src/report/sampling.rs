@@ -25,6 +25,15 @@ pub(super) fn notes(summary: &Summary, facts: &RunFacts) -> Vec<String> {
             text::counted(by_outcome, "class")
         ));
     }
+    let is_weighted = |class: &&ClassSummary| class.measure(Measure::Elapsed).mass().is_weighted();
+    let weighted = summary.classes.values().filter(is_weighted).count() as u64;
+    if weighted > 0 {
+        notes.push(format!(
+            "Percentiles of {} are weighted by what requests stand for; counts, shares and sums are of \
+             what was kept.",
+            text::counted(weighted, "class")
+        ));
+    }
     notes
 }
 

@@ -39,7 +39,8 @@ pub fn add_timeline(report: &mut Report, timeline: &Timeline) {
         let table = Table {
             id: "timeline",
             title: format!(
-                "In the course of time, {} ms each: elapsed, least left at a hop, late work/request",
+                "In the course of time, {} ms each: elapsed, the least that each request had left at any \
+                 hop, late work/request",
                 text::millis(i128::from(timeline.width().as_nanos()))
             ),
             head: "from",
@@ -60,7 +61,7 @@ fn columns(has_deadline: bool) -> Vec<Column> {
         bounded(Column::new("in time", "completed_before_deadline", "")),
         Column::new("p50", "elapsed_ns", "p50").ranked(2).brief(),
         Column::new("p99", "elapsed_ns", "p99").brief(),
-        bounded(Column::new("least left", "least_left_ns", "p1").brief()),
+        bounded(Column::new("least of each", "least_left_ns", "p1").brief()),
         bounded(Column::new("late", "late_work_ns", "mean")),
     ]
 }

@@ -93,11 +93,15 @@ impl Scores {
         let mut sorted = [base, head].concat();
         sorted.sort_unstable_by(f64::total_cmp);
         let mean = sorted.iter().sum::<f64>() / float(sorted.len());
-        sorted.iter_mut().for_each(|score| *score -= mean);
+        for score in &mut sorted {
+            *score -= mean;
+        }
         let mut head = head.to_vec();
         // The order of the input must not show in the last digit of a sum.
         head.sort_unstable_by(f64::total_cmp);
-        head.iter_mut().for_each(|score| *score -= mean);
+        for score in &mut head {
+            *score -= mean;
+        }
         let sum = head.iter().sum();
         Self { sorted, head, sum }
     }

@@ -61,6 +61,7 @@ pub struct Tables {
 
 impl Tables {
     /// The rows of one trace, with strings of their own.
+    #[must_use]
     pub fn of_trace(&self, id: TraceId) -> Self {
         let mut strings = Interner::default();
         let mut new = |sym| strings.intern(self.strings.get(sym));
@@ -111,6 +112,8 @@ fn picked<R: Row + Clone>(
     new: &mut dyn FnMut(Sym) -> Sym,
 ) -> Vec<R> {
     let mut rows = of_trace(rows, trace, id).to_vec();
-    rows.iter_mut().for_each(|row| row.renumber(new));
+    for row in &mut rows {
+        row.renumber(new);
+    }
     rows
 }

@@ -62,8 +62,7 @@ impl OutlineSpan {
 }
 
 table! {
-    /// One row for each stretch of own time of a span, of some traces of each class that are drawn and
-    /// can be explained; one row for a span without such a stretch.
+    /// One row a stretch of own time of a span in a trace that is drawn; one where it has none.
     "exemplars" => ExemplarRow {
         /// The trace, 32 hexadecimal digits.
         trace_id: TraceId;

@@ -105,7 +105,7 @@ fn cut(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, FormatErr
     let held = batch.schema();
     let columns =
         schema.fields().iter().map(|field| Ok(batch.column(held.index_of(field.name())?)));
-    let columns = columns.map(|column| column.cloned()).collect::<Result<_, FormatError>>()?;
+    let columns = columns.map(<Result<&_, _>>::cloned).collect::<Result<_, FormatError>>()?;
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
     Ok(RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)?)
 }

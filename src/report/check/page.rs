@@ -22,7 +22,7 @@ pub(super) fn report(told: &Told<'_>) -> Report {
     let folded = (classes.len() - told_of) as u64;
     let mut sections = vec![verdict(told, folded)];
     sections.extend(classes.into_iter().take(told_of).map(section));
-    Report { version: told.facts.version.clone(), sections }
+    Report { version: told.facts.version.clone(), sections, ..Report::default() }
 }
 
 fn verdict(told: &Told<'_>, folded: u64) -> Section {

@@ -4,7 +4,7 @@ mod page;
 mod records;
 mod words;
 
-use super::{Format, Options, RunFacts, html, markdown, terminal};
+use super::{Format, Options, Origin, Report, RunFacts, html, markdown, terminal};
 use crate::diff::Diff;
 
 /// Version of the JSON and CSV forms. It changes when a name or a meaning does.
@@ -19,6 +19,8 @@ pub struct Told<'a> {
     pub base: &'a RunFacts,
     /// What is known of head.
     pub head: &'a RunFacts,
+    /// How a page is made.
+    pub origin: Option<Origin>,
 }
 
 /// Writes it down. `width` and `color` are for terminals.
@@ -27,9 +29,17 @@ pub fn render(told: &Told<'_>, format: Format, width: usize, color: bool) -> Str
     match format {
         Format::Terminal => terminal::render(&report(), width, color),
         Format::Markdown => markdown::render(&report()),
-        Format::Html => html::render(&report()),
+        Format::Html => html::render(&made(report(), told)),
         Format::Csv => records::csv(told),
         Format::Json => records::json(told),
+    }
+}
+
+/// The same, saying how it was made.
+fn made(report: Report, told: &Told<'_>) -> Report {
+    match &told.origin {
+        Some(origin) => report.made_by(origin),
+        None => report,
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) fn report(told: &Told<'_>, options: &Options) -> Report {
              or requests are fewer; csv and json tell all."
         )));
     }
-    Report { version: told.head.version.clone(), sections }
+    Report { title: "What is different", version: told.head.version.clone(), sections }
 }
 
 fn summary(told: &Told<'_>, options: &Options) -> Section {

@@ -14,14 +14,14 @@ use crate::units::Nanos;
 struct Document<'a> {
     schema_version: u32,
     version: &'a str,
-    base: Inputs<'a>,
-    head: Inputs<'a>,
+    base: SideRead<'a>,
+    head: SideRead<'a>,
     judged: usize,
     lines: Vec<Record>,
 }
 
 #[derive(Serialize)]
-struct Inputs<'a> {
+struct SideRead<'a> {
     inputs: &'a [String],
     spans_read: u64,
     spans_rejected: u64,
@@ -104,7 +104,7 @@ pub(super) fn csv(told: &Told<'_>) -> String {
 }
 
 fn inputs(facts: &RunFacts) -> Inputs<'_> {
-    Inputs {
+    SideRead {
         inputs: &facts.inputs,
         spans_read: facts.spans_read,
         spans_rejected: facts.spans_rejected,

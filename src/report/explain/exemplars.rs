@@ -20,9 +20,9 @@ pub(in crate::report) fn exemplars(class: &str, exemplars: &Exemplars) -> Vec<Bl
         }
         let reasons: Vec<&str> = reasons.into_iter().map(words).collect();
         blocks.push(Block::Note(format!(
-            "{}: trace {}. {}",
-            reasons.join(", "),
+            "Trace {} ({}). {}",
             request.row.trace_id,
+            reasons.join(", "),
             summary(request).join(" ")
         )));
         blocks.push(Block::Waterfall(waterfall(request, &Tree::of(request), false)));
@@ -32,8 +32,8 @@ pub(in crate::report) fn exemplars(class: &str, exemplars: &Exemplars) -> Vec<Bl
 
 const fn words(why: Why) -> &'static str {
     match why {
-        Why::Slowest => "The slowest",
-        Why::MostWasted => "The one that wasted most",
-        Why::First => "One at random",
+        Why::Slowest => "slowest",
+        Why::MostWasted => "wasted most",
+        Why::First => "one at random",
     }
 }

@@ -35,7 +35,7 @@ pub fn explanation(tables: &Tables, facts: &RunFacts, all: bool) -> Report {
     let most = if all { usize::MAX } else { MOST_REQUESTS };
     let mut sections = vec![of_trace(tables, requests.len(), most)];
     sections.extend(requests.iter().take(most).map(|request| of_request(request, facts, all)));
-    Report { version: facts.version.clone(), sections }
+    Report { version: facts.version.clone(), sections, ..Report::default() }
 }
 
 fn of_trace(tables: &Tables, requests: usize, most: usize) -> Section {

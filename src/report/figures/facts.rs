@@ -43,33 +43,47 @@ pub(super) fn of(summary: &Summary) -> Vec<Fact> {
             is_alarming: false,
         });
     }
+    let coverage = &summary.overview.coverage;
     let resets = sum(resets);
-    facts.push(Fact {
-        value: text::count(resets),
-        words: "hops were given the full timeout again, or more than was left".to_owned(),
-        is_alarming: resets > 0,
-    });
+    facts.push(known(
+        coverage.hops_with_grant > 0 && bounded > 0,
+        text::count(resets),
+        "hops were given the full timeout again, or more than was left",
+        resets > 0,
+    ));
     let unfunded = sum(|class| class.unfundable);
-    facts.push(Fact {
-        value: text::count(unfunded),
-        words: format!(
-            "of {} began without enough left to finish",
-            text::counted(summary.overview.coverage.attempts, "attempt")
+    // Those that began with nothing left are known where no allowance is.
+    facts.push(known(
+        bounded > 0 && (coverage.attempts_with_allowance > 0 || unfunded > 0),
+        text::count(unfunded),
+        &format!(
+            "attempts began without enough left to finish; what one needs is known of {} of {}",
+            text::count(coverage.attempts_with_allowance),
+            text::count(coverage.attempts)
         ),
-        is_alarming: unfunded > 0,
-    });
+        unfunded > 0,
+    ));
     let (late, residual) = (total(Measure::LateWork), total(Measure::ResidualWork));
-    facts.push(Fact {
-        value: format!("{} ms", text::millis(late)),
-        words: "of work was done after deadlines".to_owned(),
-        is_alarming: late > 0,
-    });
-    facts.push(Fact {
-        value: format!("{} ms", text::millis(residual)),
-        words: "of work was done for callers who had left".to_owned(),
-        is_alarming: residual > 0,
-    });
+    let work = |sum| format!("{} ms", text::millis(sum));
+    facts.push(known(bounded > 0, work(late), "of work was done after deadlines", late > 0));
+    facts.push(known(
+        coverage.calls_with_callee > 0,
+        work(residual),
+        "of work was done for callers who had left",
+        residual > 0,
+    ));
     facts
+}
+
+/// A fact, or that it is not known.
+fn known(is_known: bool, value: String, words: &str, is_alarming: bool) -> Fact {
+    if is_known {
+        Fact { value, words: words.to_owned(), is_alarming }
+    } else {
+        let words = format!("how many {words}: the traces cannot tell");
+        let words = words.replace("how many of work", "how much work");
+        Fact { value: "unknown".to_owned(), words, is_alarming: false }
+    }
 }
 
 /// Hops that were given more than was left.

@@ -32,11 +32,17 @@ pub struct Part {
 
 pub(super) fn figure(class: &ClassSummary) -> Option<Figure> {
     let stack = stack(class);
+    let is_bounded = stack.budget_ns.is_some();
     (stack.spent_ns > 0).then_some(Figure {
-        title: "Where the budget went",
-        caption: "Own time on the consumption path of all requests together, by service and what it \
-                  was spent on; the numbers are in the table of the same name. The thin bar above \
-                  shows how much of all budgets that is.",
+        title: if is_bounded { "Where the budget went" } else { "Where the time went" },
+        caption: if is_bounded {
+            "Own time on the consumption path of all requests together, by service and what it was \
+             spent on; the numbers are in the table of the same name. The thin bar above shows how much \
+             of all budgets that is."
+        } else {
+            "Own time on the consumption path of all requests together, by service and what it was \
+             spent on; the numbers are in the table of the same name."
+        },
         drawing: Drawing::Stack(stack),
     })
 }

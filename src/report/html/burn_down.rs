@@ -26,8 +26,8 @@ pub(super) fn draw(stages: &[Stage]) -> Markup {
     let step = (WIDTH - LEFT - LABELS) / last;
     let x = |index: usize| LEFT + 10.0 + step * super::scale::float(index as i128);
     let points = |value: fn(&Stage) -> Option<Nanos>| {
-        let known =
-            stages.iter().enumerate().filter_map(move |(i, stage)| Some((i, value(stage)?)));
+        let common = stages.iter().enumerate().filter(|(_, stage)| stage.is_common);
+        let known = common.filter_map(move |(i, stage)| Some((i, value(stage)?)));
         known.map(move |(i, value)| format!("{},{}", px(x(i)), px(y.at(value)))).collect::<Vec<_>>()
     };
     let mut band = points(|stage| stage.p5.and(stage.p95));

@@ -80,7 +80,7 @@ fn plan(graph: &Graph) -> Plan {
     }
     let deepest = graph.nodes.iter().map(|node| node.depth).max().unwrap_or(0).max(1);
     let column = (WIDTH - 20.0) / float(i128::from(deepest) + 1);
-    let width = (column * 0.5).min(WIDEST);
+    let width = (column * 0.42).min(WIDEST);
     let step = (WIDTH - 20.0 - width) / float(i128::from(deepest));
     let mut filled: BTreeMap<i32, f64> = BTreeMap::new();
     let mut place = |(index, depth): (usize, i32)| {

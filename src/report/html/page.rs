@@ -46,13 +46,13 @@ fn page(report: &Report, sections: &[String], is_told: &[bool]) -> Markup {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 meta http-equiv="Content-Security-Policy" content=(policy());
-                title { "Where the deadline went · dwindle" }
+                title { (report.title) " · dwindle" }
                 style { (PreEscaped(STYLE)) }
             }
             body {
                 a.skip href="#main" { "Skip to the report" }
                 header {
-                    h1 { "Where the deadline went" }
+                    h1 { (report.title) }
                     p.version { "dwindle " (visible(&report.version)) }
                 }
                 nav aria-label="Sections" {

@@ -46,9 +46,9 @@ fn row(ridge: &Ridge, x: &Scale, base: f64) -> Markup {
     let largest = float(i128::from(histogram.largest())).max(1.0);
     let height = |count: u64| FILL * (float(i128::from(count)) / largest).sqrt();
     let width = histogram.width.as_nanos();
-    let bins = histogram.bins.iter().enumerate().filter(|(_, count)| **count > 0);
+    let bins = (0_i64..).zip(&histogram.bins).filter(|(_, count)| **count > 0);
     let bins = bins.map(|(bin, &count)| {
-        let from = histogram.from + Nanos::from_nanos(width.saturating_mul(bin as i64));
+        let from = histogram.from + Nanos::from_nanos(width.saturating_mul(bin));
         (from, from + histogram.width, count)
     });
     let indent = STEP * float(ridge.level.min(8) as i128);

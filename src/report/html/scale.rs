@@ -62,5 +62,5 @@ pub(super) fn float(number: i128) -> f64 {
 
 /// A place in a picture, to a tenth of a pixel.
 pub(super) fn px(place: f64) -> String {
-    format!("{:.1}", place)
+    format!("{place:.1}")
 }
