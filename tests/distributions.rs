@@ -12,7 +12,9 @@ use crate::support::made_spans::line;
 
 fn shape(values: &[i64], from: i64, to: i64, bins: usize) -> Histogram {
     let mut sample = Sample::default();
-    values.iter().for_each(|&value| sample.push(Nanos::from_nanos(value)));
+    for &value in values {
+        sample.push(Nanos::from_nanos(value));
+    }
     let nanos = Nanos::from_nanos;
     Histogram::new(&sample.sorted(), nanos(from), nanos(to), bins)
 }
@@ -47,10 +49,13 @@ fn values_as_far_apart_as_can_be_have_a_shape() {
     assert!(shape(&[least, most], least, most, 2).largest() <= 2);
 }
 
-/// (column, percentile, lower and upper end) of 5,000 made values, by scipy 1.x:
+/// A column, the percentile, and the lower and the upper end of its interval.
+type Known = (&'static str, Option<i64>, Option<i64>, Option<i64>);
+
+/// Those of 5,000 made values, by scipy 1.x:
 /// `numpy.quantile(values, p, method="inverted_cdf")`, and the order statistics at the largest rank r
 /// with `binom.cdf(r - 1, n, p) <= 0.025` and at the smallest with `binom.sf(r - 1, n, p) <= 0.025`.
-const OF_5000: [(&str, Option<i64>, Option<i64>, Option<i64>); 9] = [
+const OF_5000: [Known; 9] = [
     ("p0_1", Some(2_172_000), Some(1_213_000), Some(3_361_000)),
     ("p1", Some(10_585_000), Some(8_127_000), Some(16_228_000)),
     ("p5", Some(46_222_000), Some(40_565_000), Some(53_553_000)),
@@ -63,7 +68,7 @@ const OF_5000: [(&str, Option<i64>, Option<i64>, Option<i64>); 9] = [
 ];
 
 /// The same of the first 1,200: too few for the outermost.
-const OF_1200: [(&str, Option<i64>, Option<i64>, Option<i64>); 9] = [
+const OF_1200: [Known; 9] = [
     ("p0_1", None, None, Some(3_009_000)),
     ("p1", Some(15_491_000), Some(5_476_000), Some(19_896_000)),
     ("p5", Some(46_410_000), Some(36_239_000), Some(62_646_000)),

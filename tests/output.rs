@@ -1,5 +1,6 @@
 //! docs/output.md is the interface of programs: structs written from it, which refuse what it does not
 //! name, take all that dwindle prints.
+#![expect(clippy::struct_field_names, reason = "fields are called as the forms call them")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -179,7 +179,9 @@ proptest! {
             ] {
                 row[column] = Value::Null;
             }
-            SHIFTED.iter().for_each(|column| row[column] = json!(row[column].is_null()));
+            for column in SHIFTED {
+                row[column] = json!(row[column].is_null());
+            }
             row
         };
         for service in services(&spans) {
@@ -278,7 +280,7 @@ fn cut(spans: &Spans, request: &Value) -> Option<Spans> {
                 .is_none()
     };
     let roots = all.iter().filter(|span| span.parent_span_id.is_none()).count();
-    if roots != 1 || !all.iter().all(|span| is_plain(span)) {
+    if roots != 1 || !all.iter().all(is_plain) {
         return None;
     }
     // What left above makes work residual, and a wordless client is settled by what is below it.

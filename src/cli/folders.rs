@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::manifest::Manifest;
 use super::output::Fatal;
@@ -117,11 +117,15 @@ impl Folders {
 
     /// What is known besides.
     pub(super) fn facts(self) -> Result<RunFacts, Fatal> {
-        let mut traces: FxHashMap<TraceId, FxHashSet<usize>> = FxHashMap::default();
-        for ((trace, _), owner) in &self.owners {
-            traces.entry(*trace).or_default().insert(owner.folder);
+        let mut parts: Vec<(TraceId, usize)> =
+            self.owners.iter().map(|((trace, _), owner)| (*trace, owner.folder)).collect();
+        parts.sort_unstable();
+        parts.dedup();
+        let (mut traces, mut cut) = (0, 0);
+        for parts in parts.chunk_by(|(one, _), (other, _)| one == other) {
+            traces += 1;
+            cut += u64::from(parts.len() > 1);
         }
-        let cut = traces.values().fold(0, |cut, folders| cut + u64::from(folders.len() > 1));
         let mut joined: Option<RunFacts> = None;
         for ((name, folder, manifest), overlaps) in self.all.into_iter().zip(self.overlaps) {
             let (mut rows, mut strings): (Vec<ProblemRow>, _) = (Vec::new(), Interner::default());
@@ -136,8 +140,8 @@ impl Folders {
             }
         }
         let mut facts = joined.unwrap_or_default();
-        if !traces.is_empty() {
-            facts.traces = traces.len() as u64;
+        if traces > 0 {
+            facts.traces = traces;
         }
         facts.problems.extend((cut > 0).then(|| cut_traces(cut)));
         Ok(facts)

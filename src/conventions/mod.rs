@@ -164,7 +164,7 @@ impl Conventions {
 
     /// Counts what is known of the attributes of a scope: it tells nothing of any one span.
     pub fn scope(&self, attributes: &[Attribute<'_>], tally: &mut Tally) {
-        for (key, value) in attributes.iter() {
+        for (key, value) in attributes {
             self.index.count(key, value, tally);
         }
     }

@@ -218,7 +218,7 @@ impl Distributions {
                 let names = &mut |name: &String| kept.strings.intern(name);
                 let subject = subject.named(names);
                 let measure = (kept.strings.intern(measure.0), measure.1);
-                kept.rows.push(row(subject, measure, &figures));
+                kept.rows.push(row(&subject, measure, &figures));
             }
         }
         Ok(kept)
@@ -226,7 +226,7 @@ impl Distributions {
 }
 
 /// A row of the table.
-fn row(subject: Subject<Sym>, measure: (Sym, BadSide), figures: &Figures) -> DistributionRow {
+fn row(subject: &Subject<Sym>, measure: (Sym, BadSide), figures: &Figures) -> DistributionRow {
     let Totals { mass, zeros, sum } = figures.totals;
     let whole = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
     // A percentile that nothing bounds on its outer side is none.

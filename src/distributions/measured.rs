@@ -117,7 +117,9 @@ impl Measured {
                 None => spent.push(row.clone()),
             }
         }
-        spent.iter().for_each(|row| self.add(Subject::of_segment(row), row));
+        for row in &spent {
+            self.add(Subject::of_segment(row), row);
+        }
     }
 
     /// Each finding at the hop that it is about.
@@ -139,7 +141,7 @@ struct Rest<'t> {
     findings: &'t [FindingRow],
 }
 
-impl<'t> Rest<'t> {
+impl Rest<'_> {
     /// Those of the next request.
     fn take(&mut self, request: (TraceId, SpanId)) -> Self {
         Self {

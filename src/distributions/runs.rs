@@ -213,13 +213,14 @@ struct Writing {
     samples: Vec<(Totals, Run)>,
 }
 
+/// How much there is of one measure of a subject, and where.
+type Held = (Totals, Vec<Run>);
+
 impl Contents {
     /// The next subject, and of each of its measures how much there is, and where.
-    pub(super) fn next(
-        &mut self,
-    ) -> io::Result<Option<(Subject<String>, Vec<(Totals, Vec<Run>)>)>> {
+    pub(super) fn next(&mut self) -> io::Result<Option<(Subject<String>, Vec<Held>)>> {
         let Some(Reverse((subject, first))) = self.next.pop() else { return Ok(None) };
-        let mut all: Vec<(Totals, Vec<Run>)> = Vec::new();
+        let mut all: Vec<Held> = Vec::new();
         let mut writing = first;
         loop {
             let samples = self.advance(writing)?;

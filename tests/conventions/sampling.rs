@@ -45,7 +45,8 @@ fn the_older_exponent_tells_a_power_of_two_and_63_stands_for_none() {
 
 #[test]
 fn samplers_say_it_in_attributes() {
-    let cases: [(&[(&'static str, V)], Option<f64>); 14] = [
+    type Attributes<'a> = &'a [(&'static str, V)];
+    let cases: [(Attributes<'_>, Option<f64>); 14] = [
         (&[("w3c.tracestate", "vendor=x,ot=th:8".into())], Some(2.0)),
         (&[("w3c.tracestate", "vendor=ot".into())], None),
         (&[("sampler.type", "probabilistic".into()), ("sampler.param", 0.1.into())], Some(10.0)),

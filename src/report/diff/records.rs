@@ -103,7 +103,7 @@ pub(super) fn csv(told: &Told<'_>) -> String {
     writer.into_inner().ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
 }
 
-fn inputs(facts: &RunFacts) -> Inputs<'_> {
+fn inputs(facts: &RunFacts) -> SideRead<'_> {
     SideRead {
         inputs: &facts.inputs,
         spans_read: facts.spans_read,
