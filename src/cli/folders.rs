@@ -10,7 +10,7 @@ use super::output::Fatal;
 use crate::report::{Problem, RunFacts};
 use crate::span::{Interner, SpanId, TraceId};
 use crate::tables::folder::Folder;
-use crate::tables::{ProblemRow, RequestRow, Severity, Tables};
+use crate::tables::{Blame, Kept, ProblemRow, RequestRow, Severity, Tables};
 
 /// What says that a request lies in several folders.
 const OVERLAP: &str = "request_in_several_folders";
@@ -99,7 +99,10 @@ impl Folders {
     }
 
     /// Hands out the tables of each folder, with the requests that it tells.
-    pub(super) fn read(&self, mut take: impl FnMut(Tables)) -> Result<(), Fatal> {
+    pub(super) fn read(
+        &self,
+        mut take: impl FnMut(Tables) -> Result<(), Fatal>,
+    ) -> Result<(), Fatal> {
         for (number, (_, folder, _)) in self.all.iter().enumerate() {
             let mut tables = folder.tables()?;
             if !self.owners.is_empty() {
@@ -107,22 +110,39 @@ impl Folders {
                     self.owners.get(&(trace, root)).is_some_and(|owner| owner.folder == number)
                 });
             }
-            take(tables);
+            take(tables)?;
         }
         Ok(())
     }
 
+    /// Whether somebody chose traces of any by how they ended.
+    pub(super) fn are_chosen(&self) -> bool {
+        self.all.iter().any(|(.., manifest)| manifest.are_chosen())
+    }
+
+    /// What was wrong with their inputs, and how many requests another folder tells.
+    pub(super) fn problems(&self) -> Result<Kept<ProblemRow>, Fatal> {
+        let mut kept = Kept::default();
+        for ((name, folder, _), &overlaps) in self.all.iter().zip(&self.overlaps) {
+            let (mut rows, mut strings) = (Vec::new(), Interner::default());
+            folder.read_all(&mut rows, &mut strings)?;
+            kept.extend(rows, &strings);
+            if overlaps > 0 {
+                kept.rows.push(overlap(name, overlaps, &mut kept.strings));
+            }
+        }
+        Ok(kept)
+    }
+
     /// What is known besides.
     pub(super) fn facts(self) -> Result<RunFacts, Fatal> {
+        let Kept { rows, strings } = self.problems()?;
+        let is_one = self.all.len() == 1;
         let traces: FxHashSet<TraceId> = self.owners.keys().map(|(trace, _)| *trace).collect();
         let mut joined: Option<RunFacts> = None;
-        for ((name, folder, manifest), overlaps) in self.all.into_iter().zip(self.overlaps) {
-            let (mut rows, mut strings): (Vec<ProblemRow>, _) = (Vec::new(), Interner::default());
-            folder.read_all(&mut rows, &mut strings)?;
-            let problems = rows.iter().map(|row| Problem::from_row(row, &strings));
-            let problems = problems.chain((overlaps > 0).then(|| overlap(&name, overlaps)));
+        for (_, folder, manifest) in self.all {
             let files_read = folder.files();
-            let facts = RunFacts { files_read, ..manifest.run_facts(problems.collect()) };
+            let facts = RunFacts { files_read, ..manifest.run_facts(Vec::new()) };
             match &mut joined {
                 Some(joined) => join(joined, facts),
                 None => joined = Some(facts),
@@ -131,6 +151,10 @@ impl Folders {
         let mut facts = joined.unwrap_or_default();
         if !traces.is_empty() {
             facts.traces = traces.len() as u64;
+        }
+        facts.problems = rows.iter().map(|row| Problem::from_row(row, &strings)).collect();
+        if !is_one {
+            facts.problems.sort();
         }
         Ok(facts)
     }
@@ -149,19 +173,21 @@ fn difference(one: &Manifest, other: &Manifest) -> Option<&'static str> {
     }
 }
 
-fn overlap(folder: &str, count: u64) -> Problem {
-    Problem {
+fn overlap(folder: &str, count: u64, strings: &mut Interner) -> ProblemRow {
+    let message = "requests that another folder holds too, with as many spans or more";
+    let help = "each is told once, from the folder that holds most of it; spans and hops of the \
+                input are counted in each";
+    ProblemRow {
+        code: strings.intern(OVERLAP),
         severity: Severity::Info,
-        code: OVERLAP.to_owned(),
-        count,
-        file: folder.to_owned(),
+        blame: Blame::Input,
+        count: i64::try_from(count).unwrap_or(i64::MAX),
+        file: strings.intern(folder),
         byte: None,
         line: None,
         record: None,
-        message: "requests that another folder holds too, with as many spans or more".to_owned(),
-        help: "each is told once, from the folder that holds most of it; spans and hops of the \
-               input are counted in each"
-            .to_owned(),
+        message: strings.intern(message),
+        help: strings.intern(help),
     }
 }
 
@@ -181,7 +207,8 @@ fn join(joined: &mut RunFacts, facts: RunFacts) {
         span_links,
         files_read,
         chosen_by,
-        problems,
+        // Told of all together.
+        problems: _,
         // The same in all.
         contracts: _,
         scope: _,
@@ -216,6 +243,4 @@ fn join(joined: &mut RunFacts, facts: RunFacts) {
         (Some((first, last)), Some((start, end))) => Some((first.min(start), last.max(end))),
         (one, other) => one.or(other),
     };
-    joined.problems.extend(problems);
-    joined.problems.sort();
 }
