@@ -107,25 +107,25 @@ SELECT
 FROM tried AS t
 LEFT JOIN distributions AS r
   ON r.scope = 'attempt' AND r.measure = 'remaining_at_start_ns'
-  AND r.request_class IS NOT DISTINCT FROM t.request_class
-  AND r.caller_service IS NOT DISTINCT FROM t.caller_service
-  AND r.callee_service IS NOT DISTINCT FROM t.callee_service
-  AND r.operation IS NOT DISTINCT FROM t.operation
-  AND r.ordinal IS NOT DISTINCT FROM t.ordinal
+  AND (r.request_class IS NOT DISTINCT FROM t.request_class)
+  AND (r.caller_service IS NOT DISTINCT FROM t.caller_service)
+  AND (r.callee_service IS NOT DISTINCT FROM t.callee_service)
+  AND (r.operation IS NOT DISTINCT FROM t.operation)
+  AND (r.ordinal IS NOT DISTINCT FROM t.ordinal)
 LEFT JOIN distributions AS b
   ON b.scope = 'attempt' AND b.measure = 'backoff_ns'
-  AND b.request_class IS NOT DISTINCT FROM t.request_class
-  AND b.caller_service IS NOT DISTINCT FROM t.caller_service
-  AND b.callee_service IS NOT DISTINCT FROM t.callee_service
-  AND b.operation IS NOT DISTINCT FROM t.operation
-  AND b.ordinal IS NOT DISTINCT FROM t.ordinal
+  AND (b.request_class IS NOT DISTINCT FROM t.request_class)
+  AND (b.caller_service IS NOT DISTINCT FROM t.caller_service)
+  AND (b.callee_service IS NOT DISTINCT FROM t.callee_service)
+  AND (b.operation IS NOT DISTINCT FROM t.operation)
+  AND (b.ordinal IS NOT DISTINCT FROM t.ordinal)
 LEFT JOIN distributions AS d
   ON d.scope = 'attempt' AND d.measure = 'duration_ns'
-  AND d.request_class IS NOT DISTINCT FROM t.request_class
-  AND d.caller_service IS NOT DISTINCT FROM t.caller_service
-  AND d.callee_service IS NOT DISTINCT FROM t.callee_service
-  AND d.operation IS NOT DISTINCT FROM t.operation
-  AND d.ordinal IS NOT DISTINCT FROM t.ordinal
+  AND (d.request_class IS NOT DISTINCT FROM t.request_class)
+  AND (d.caller_service IS NOT DISTINCT FROM t.caller_service)
+  AND (d.callee_service IS NOT DISTINCT FROM t.callee_service)
+  AND (d.operation IS NOT DISTINCT FROM t.operation)
+  AND (d.ordinal IS NOT DISTINCT FROM t.ordinal)
 ORDER BY
   request_class ASC NULLS FIRST,
   caller_service ASC NULLS FIRST,

@@ -90,18 +90,18 @@ SELECT
 FROM crossed AS c
 LEFT JOIN distributions AS s
   ON s.scope = 'hop' AND s.measure = 'remaining_at_send_ns'
-  AND s.request_class IS NOT DISTINCT FROM c.request_class
-  AND s.depth IS NOT DISTINCT FROM c.depth
-  AND s.caller_service IS NOT DISTINCT FROM c.caller_service
-  AND s.callee_service IS NOT DISTINCT FROM c.callee_service
-  AND s.operation IS NOT DISTINCT FROM c.operation
+  AND (s.request_class IS NOT DISTINCT FROM c.request_class)
+  AND (s.depth IS NOT DISTINCT FROM c.depth)
+  AND (s.caller_service IS NOT DISTINCT FROM c.caller_service)
+  AND (s.callee_service IS NOT DISTINCT FROM c.callee_service)
+  AND (s.operation IS NOT DISTINCT FROM c.operation)
 LEFT JOIN distributions AS r
   ON r.scope = 'hop' AND r.measure = 'remaining_at_receive_ns'
-  AND r.request_class IS NOT DISTINCT FROM c.request_class
-  AND r.depth IS NOT DISTINCT FROM c.depth
-  AND r.caller_service IS NOT DISTINCT FROM c.caller_service
-  AND r.callee_service IS NOT DISTINCT FROM c.callee_service
-  AND r.operation IS NOT DISTINCT FROM c.operation
+  AND (r.request_class IS NOT DISTINCT FROM c.request_class)
+  AND (r.depth IS NOT DISTINCT FROM c.depth)
+  AND (r.caller_service IS NOT DISTINCT FROM c.caller_service)
+  AND (r.callee_service IS NOT DISTINCT FROM c.callee_service)
+  AND (r.operation IS NOT DISTINCT FROM c.operation)
 ORDER BY
   request_class ASC NULLS FIRST,
   depth ASC NULLS FIRST,

@@ -113,14 +113,14 @@ SELECT
 FROM classes AS c
 LEFT JOIN distributions AS e
   ON e.scope = 'request' AND e.measure = 'elapsed_ns'
-  AND e.request_class IS NOT DISTINCT FROM c.request_class
+  AND (e.request_class IS NOT DISTINCT FROM c.request_class)
 LEFT JOIN distributions AS q
   ON q.scope = 'request' AND q.measure = 'queue_ns'
-  AND q.request_class IS NOT DISTINCT FROM c.request_class
+  AND (q.request_class IS NOT DISTINCT FROM c.request_class)
 LEFT JOIN distributions AS l
   ON l.scope = 'request' AND l.measure = 'late_work_ns'
-  AND l.request_class IS NOT DISTINCT FROM c.request_class
+  AND (l.request_class IS NOT DISTINCT FROM c.request_class)
 LEFT JOIN distributions AS w
   ON w.scope = 'request' AND w.measure = 'residual_work_after_cancel_ns'
-  AND w.request_class IS NOT DISTINCT FROM c.request_class
+  AND (w.request_class IS NOT DISTINCT FROM c.request_class)
 ORDER BY requests DESC NULLS LAST, request_class ASC NULLS FIRST

@@ -71,9 +71,9 @@ SELECT
 FROM consumed AS n
 LEFT JOIN distributions AS d
   ON d.scope = 'segment' AND d.measure = 'duration_ns'
-  AND d.request_class IS NOT DISTINCT FROM n.request_class
-  AND d.service IS NOT DISTINCT FROM n.service
-  AND d.category IS NOT DISTINCT FROM n.category
+  AND (d.request_class IS NOT DISTINCT FROM n.request_class)
+  AND (d.service IS NOT DISTINCT FROM n.service)
+  AND (d.category IS NOT DISTINCT FROM n.category)
 ORDER BY
   request_class ASC NULLS FIRST,
   spent_ns DESC NULLS LAST,

@@ -108,12 +108,12 @@ SELECT
 FROM found AS n
 LEFT JOIN distributions AS d
   ON d.scope = 'finding' AND d.measure = 'excess_ns'
-  AND d.request_class IS NOT DISTINCT FROM n.request_class
-  AND d.code IS NOT DISTINCT FROM n.code
-  AND d.depth IS NOT DISTINCT FROM n.depth
-  AND d.caller_service IS NOT DISTINCT FROM n.caller_service
-  AND d.callee_service IS NOT DISTINCT FROM n.callee_service
-  AND d.operation IS NOT DISTINCT FROM n.operation
+  AND (d.request_class IS NOT DISTINCT FROM n.request_class)
+  AND (d.code IS NOT DISTINCT FROM n.code)
+  AND (d.depth IS NOT DISTINCT FROM n.depth)
+  AND (d.caller_service IS NOT DISTINCT FROM n.caller_service)
+  AND (d.callee_service IS NOT DISTINCT FROM n.callee_service)
+  AND (d.operation IS NOT DISTINCT FROM n.operation)
 ORDER BY
   request_class ASC NULLS FIRST,
   wasted_ns DESC NULLS LAST,

@@ -62,11 +62,11 @@ SELECT
 FROM waited AS w
 LEFT JOIN distributions AS d
   ON d.scope = 'hop' AND d.measure = 'queue_ns'
-  AND d.request_class IS NOT DISTINCT FROM w.request_class
-  AND d.depth IS NOT DISTINCT FROM w.depth
-  AND d.caller_service IS NOT DISTINCT FROM w.caller_service
-  AND d.callee_service IS NOT DISTINCT FROM w.callee_service
-  AND d.operation IS NOT DISTINCT FROM w.operation
+  AND (d.request_class IS NOT DISTINCT FROM w.request_class)
+  AND (d.depth IS NOT DISTINCT FROM w.depth)
+  AND (d.caller_service IS NOT DISTINCT FROM w.caller_service)
+  AND (d.callee_service IS NOT DISTINCT FROM w.callee_service)
+  AND (d.operation IS NOT DISTINCT FROM w.operation)
 ORDER BY
   request_class ASC NULLS FIRST,
   queue_ns DESC NULLS LAST,

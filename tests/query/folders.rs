@@ -36,10 +36,9 @@ pub fn messy(name: &str, keep: u64, seed: u64) -> String {
         let mut rows: Vec<(u64, String)> = rows
             .map(|(line, row)| {
                 let mut line: Value = serde_json::from_str(line).unwrap();
-                let tells = |column: &Column| {
-                    table.name != "distributions" || column.unit() == Some("ns")
-                };
-                let columns = (table.columns)().iter().enumerate();
+                let tells =
+                    |column: &Column| table.name != "distributions" || column.unit() == Some("ns");
+                let columns = (table.columns)().into_iter().enumerate();
                 for (place, column) in columns.filter(|(_, column)| tells(column)) {
                     let dice = mixed(row, (number * 100 + place) as u64);
                     let value = &mut line[column.name];

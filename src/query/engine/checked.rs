@@ -1,11 +1,12 @@
-//! `+`, `-` and `*` of whole numbers end in an error where 64 bits do not hold what comes out, as in
-//! DuckDB. The engine's own wrap round in silence.
+//! Arithmetic of whole numbers ends in an error where 64 bits do not hold what comes out, as in DuckDB.
+//! The engine's own `+`, `-` and `*` wrap round in silence.
 
 use std::any::Any;
+use std::fmt::Write;
 use std::sync::Arc;
 
 use arrow_schema::DataType;
-use datafusion::arrow::compute::kernels::numeric::{add, mul, sub};
+use datafusion::arrow::compute::kernels::numeric::{add, div, mul, rem, sub};
 use datafusion::common::{DFSchema, DataFusionError, plan_err};
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawBinaryExpr};
@@ -16,14 +17,15 @@ use datafusion::logical_expr::{
 use datafusion::physical_expr_common::datum::apply;
 use datafusion::sql::sqlparser::ast::BinaryOperator;
 
-/// Puts them in the place of the engine's own.
+/// Puts it in the place of the engine's own.
 #[derive(Debug)]
 pub(super) struct CheckedArithmetic;
 
-/// One of them.
+/// A chain of operators from left to right, one less than there are numbers. That it is one function
+/// and not one for each keeps long chains cheap.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Checked {
-    operator: BinaryOperator,
+    operators: Vec<BinaryOperator>,
     signature: Signature,
 }
 
@@ -33,26 +35,38 @@ impl ExprPlanner for CheckedArithmetic {
         raw: RawBinaryExpr,
         schema: &DFSchema,
     ) -> Result<PlannerResult<RawBinaryExpr>, DataFusionError> {
-        use BinaryOperator::{Minus, Multiply, Plus};
-        if !matches!(raw.op, Plus | Minus | Multiply) {
+        use BinaryOperator::{Divide, Minus, Modulo, Multiply, Plus};
+        if !matches!(raw.op, Plus | Minus | Multiply | Divide | Modulo) {
             return Ok(PlannerResult::Original(raw));
         }
         let (Some(left), Some(right)) = (wide(&raw.left, schema), wide(&raw.right, schema)) else {
             return Ok(PlannerResult::Original(raw));
         };
-        let signature = Signature::exact(vec![DataType::Int64; 2], Volatility::Immutable);
-        let function = ScalarUDF::new_from_impl(Checked { operator: raw.op, signature });
-        let call = ScalarFunction::new_udf(Arc::new(function), vec![left, right]);
+        let (mut operators, mut numbers) = match left {
+            Expr::ScalarFunction(call) => match checked(&call) {
+                Some(chain) => (chain.operators.clone(), call.args),
+                None => (Vec::new(), vec![Expr::ScalarFunction(call)]),
+            },
+            left => (Vec::new(), vec![left]),
+        };
+        operators.push(raw.op);
+        numbers.push(right);
+        let types = vec![DataType::Int64; numbers.len()];
+        let signature = Signature::exact(types, Volatility::Immutable);
+        let chain = ScalarUDF::new_from_impl(Checked { operators, signature });
+        let call = ScalarFunction::new_udf(Arc::new(chain), numbers);
         Ok(PlannerResult::Planned(Expr::ScalarFunction(call)))
     }
 }
 
+/// The chain that a function is.
+fn checked(call: &ScalarFunction) -> Option<&Checked> {
+    (call.func.inner().as_ref() as &dyn Any).downcast_ref()
+}
+
 /// A whole number in 64 bits; `None` of anything else.
 fn wide(expr: &Expr, schema: &DFSchema) -> Option<Expr> {
-    // What was put in place before is known to be one: a chain is not walked again at each link.
-    if let Expr::ScalarFunction(call) = expr
-        && (call.func.inner().as_ref() as &dyn Any).is::<Checked>()
-    {
+    if matches!(expr, Expr::ScalarFunction(call) if checked(call).is_some()) {
         return Some(expr.clone());
     }
     match expr.get_type(schema).ok()? {
@@ -63,12 +77,8 @@ fn wide(expr: &Expr, schema: &DFSchema) -> Option<Expr> {
 }
 
 impl ScalarUDFImpl for Checked {
-    fn name(&self) -> &str {
-        match self.operator {
-            BinaryOperator::Plus => "+",
-            BinaryOperator::Minus => "-",
-            _ => "*",
-        }
+    fn name(&self) -> &'static str {
+        "checked"
     }
 
     fn signature(&self) -> &Signature {
@@ -80,20 +90,27 @@ impl ScalarUDFImpl for Checked {
     }
 
     /// A column without a name is called after what gives it.
-    fn schema_name(&self, args: &[Expr]) -> Result<String, DataFusionError> {
-        let [left, right] = args else { return plan_err!("{} takes two numbers", self.name()) };
-        Ok(format!("{} {} {}", left.schema_name(), self.name(), right.schema_name()))
+    fn schema_name(&self, numbers: &[Expr]) -> Result<String, DataFusionError> {
+        let mut numbers = numbers.iter();
+        let mut name = numbers.next().map_or_else(String::new, |it| it.schema_name().to_string());
+        for (operator, number) in self.operators.iter().zip(numbers) {
+            let _ = write!(name, " {operator} {}", number.schema_name());
+        }
+        Ok(name)
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue, DataFusionError> {
-        let [left, right] = args.args.as_slice() else {
-            return plan_err!("{} takes two numbers", self.name());
-        };
-        let kernel = match self.operator {
-            BinaryOperator::Plus => add,
-            BinaryOperator::Minus => sub,
-            _ => mul,
-        };
-        apply(left, right, kernel)
+        let mut numbers = args.args.into_iter();
+        let Some(first) = numbers.next() else { return plan_err!("there is no number") };
+        self.operators.iter().zip(numbers).try_fold(first, |left, (operator, right)| {
+            let kernel = match operator {
+                BinaryOperator::Plus => add,
+                BinaryOperator::Minus => sub,
+                BinaryOperator::Multiply => mul,
+                BinaryOperator::Divide => div,
+                _ => rem,
+            };
+            apply(&left, &right, kernel)
+        })
     }
 }

@@ -76,7 +76,11 @@ impl Visitor for Chain {
     type Break = ();
 
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
-        if set_operations(&query.body) > MAX_CHAIN { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if set_operations(&query.body) > MAX_CHAIN {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     }
 
     fn pre_visit_expr(&mut self, _expr: &Expr) -> ControlFlow<()> {
