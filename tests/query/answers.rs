@@ -17,8 +17,8 @@ const KINDS: &str = "SELECT request_class, start_unix_ns, elapsed_ns, late_work_
 #[test]
 fn an_answer_is_written_in_each_form() {
     for width in ["80", "120"] {
-        let ran = run(&["query", shop(), "outcomes", "--width", width]);
-        insta::assert_snapshot!(format!("outcomes-{width}"), without_commit(&ran.out));
+        let ran = run(&["query", shop(), "edges", "--width", width]);
+        insta::assert_snapshot!(format!("edges-{width}"), without_commit(&ran.out));
         let ran = run(&["query", shop(), "-e", KINDS, "--width", width]);
         insta::assert_snapshot!(format!("kinds-{width}"), without_commit(&ran.out));
     }
