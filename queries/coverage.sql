@@ -1,9 +1,9 @@
--- How much of the evidence is there: deadlines, grants, callees and allowances.
+-- How much of the evidence is there: deadlines, grants, callees, allowances and sampling.
 --
 -- inputs: requests, hops, attempts
 -- columns:
 --   evidence: deadlines of requests, grants of hops below the origin, callee spans of calls,
---     allowances of attempts
+--     allowances of attempts, sampling probabilities of requests
 --   have: how many have it
 --   whole: of how many
 --   share: that part of them; null of none
@@ -37,6 +37,13 @@ WITH counted AS (
     count(allowance_ns) AS have,
     count(*) AS whole
   FROM attempts
+  UNION ALL
+  SELECT
+    5 AS place,
+    'sampling' AS evidence,
+    count(weight) AS have,
+    count(*) AS whole
+  FROM requests
 )
 SELECT
   evidence,

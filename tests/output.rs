@@ -189,6 +189,49 @@ mod told {
             message: String,
             help: String,
         }
+        Queried { schema_version: u32, columns: Vec<QueriedColumn>, rows: Vec<BTreeMap<String, Value>>, }
+        QueriedColumn { name: String, #[serde(rename = "type")] kind: String, unit: Option<Unit>, }
+        Diff {
+            schema_version: u32,
+            version: String,
+            base: Side,
+            head: Side,
+            judged: u64,
+            lines: Vec<DiffLine>,
+        }
+        Side { inputs: Vec<String>, spans_read: u64, spans_rejected: u64, traces: u64, }
+        DiffLine {
+            class: String,
+            kind: String,
+            measure: String,
+            statistic: String,
+            depth: Option<i32>,
+            caller: Option<String>,
+            callee: Option<String>,
+            operation: Option<String>,
+            finding_id: Option<String>,
+            presence: String,
+            unit: String,
+            base: Option<f64>,
+            base_lo: Option<f64>,
+            base_hi: Option<f64>,
+            base_n: Option<u64>,
+            base_effective_n: Option<u64>,
+            base_wasted_ns: Option<i64>,
+            head: Option<f64>,
+            head_lo: Option<f64>,
+            head_hi: Option<f64>,
+            head_n: Option<u64>,
+            head_effective_n: Option<u64>,
+            head_wasted_ns: Option<i64>,
+            shift: Option<f64>,
+            shift_lo: Option<f64>,
+            shift_hi: Option<f64>,
+            p: Option<f64>,
+            corrected_p: Option<f64>,
+            mark: String,
+            needs_requests: Option<u64>,
+        }
         Rules { schema_version: u32, rules: Vec<Rule>, }
         Rule {
             code: String,
@@ -219,7 +262,9 @@ mod told {
         Count,
     }
 }
-use told::{Check, Explanation, File, Files, Histogram, Number, Report, Rules, Schema, Table};
+use told::{
+    Check, Diff, Explanation, File, Files, Histogram, Number, Queried, Report, Rules, Schema, Table,
+};
 
 /// What a table's section of the document names, and what it calls each.
 fn names_of(document: &str, table: &str) -> BTreeMap<String, String> {
@@ -388,6 +433,61 @@ fn inspect_and_rules_print_what_is_documented() {
     }
     let rules: Rules = read(&printed_plain(&["rules", "--format", "json"]));
     assert_eq!(rules.schema_version, 1);
+}
+
+/// What a section of the document names.
+fn named_in<'d>(document: &'d str, title: &str) -> BTreeSet<&'d str> {
+    let (_, after) = document.split_once(title).unwrap_or_else(|| panic!("no {title}"));
+    let section = after.split("\n## ").next().unwrap();
+    section.split('`').skip(1).step_by(2).collect()
+}
+
+#[test]
+fn query_prints_what_is_documented() {
+    let document = documented();
+    let told = named_in(&document, "## JSON and CSV of `query`");
+    for query in dwindle::query::NAMED {
+        let text = printed(&["query", INPUTS[1], query.name, "--format", "json"]);
+        let answer: Queried = read(&text);
+        assert_eq!(answer.schema_version, dwindle::tables::SCHEMA_VERSION);
+        let names: Vec<&str> = answer.columns.iter().map(|column| column.name.as_str()).collect();
+        for column in &answer.columns {
+            assert!(told.contains(column.kind.as_str()), "{} is not told", column.kind);
+        }
+        for row in &answer.rows {
+            let keys: BTreeSet<&str> = row.keys().map(String::as_str).collect();
+            assert_eq!(keys, names.iter().copied().collect(), "{}", query.name);
+        }
+        let text = printed(&["query", INPUTS[1], query.name, "--format", "csv"]);
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        assert_eq!(reader.headers().unwrap().iter().collect::<Vec<_>>(), names);
+        assert_eq!(reader.records().map(Result::unwrap).count(), answer.rows.len());
+    }
+    let list = printed_plain(&["query", "--list"]);
+    for (line, query) in list.lines().zip(dwindle::query::NAMED) {
+        assert_eq!(line.split_once("  ").unwrap().0, query.name);
+    }
+}
+
+#[test]
+fn diff_prints_what_is_documented() {
+    let document = documented();
+    let told = named_in(&document, "## JSON and CSV of `diff`");
+    for (base, head) in [(INPUTS[0], INPUTS[3]), (INPUTS[1], INPUTS[0]), (INPUTS[2], INPUTS[2])] {
+        let diff: Diff = read(&printed(&["diff", base, head, "--format", "json"]));
+        assert_eq!(diff.schema_version, 1);
+        assert!(!diff.lines.is_empty());
+        let words = diff.lines.iter().flat_map(|it| [&it.kind, &it.presence, &it.unit, &it.mark]);
+        for word in words.filter(|word| !word.is_empty()) {
+            assert!(told.contains(word.as_str()), "{word} is not told");
+        }
+        let text = printed(&["diff", base, head, "--format", "csv"]);
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        for head in reader.headers().unwrap() {
+            assert!(told.contains(head), "{head} is not told");
+        }
+        assert_eq!(reader.records().map(Result::unwrap).count(), diff.lines.len());
+    }
 }
 
 /// Hundreds of classes, hops and findings with long names.

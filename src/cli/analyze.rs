@@ -2,8 +2,6 @@
 
 use std::path::PathBuf;
 
-use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
-
 use super::exit;
 use super::input::{Inputs, Rules, one_of};
 use super::manifest::Manifest;
@@ -11,13 +9,11 @@ use super::memory::MemoryFlag;
 use super::output::{self, Fatal};
 use super::run::{self, Run};
 use super::selection::Subject;
-use crate::distributions::{Collection, Measured, Overview};
-use crate::exemplars::Exemplars;
-use crate::graveyard;
+use super::writing::Writing;
+use crate::distributions::Overview;
 use crate::reconstruct::Outlined;
 use crate::tables::folder::{FolderError, FolderWriter};
 use crate::tables::format::Format;
-use crate::tables::{ExemplarRow, Kept};
 
 /// Write the tables: requests, hops, attempts, segments, findings and more.
 ///
@@ -51,9 +47,6 @@ pub(super) struct Args {
     format: Format,
 }
 
-/// What part of the memory the values of distributions may take.
-const VALUES_PART: u64 = 8;
-
 /// Runs it.
 pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     args.inputs.refuse_folder("analyze")?;
@@ -79,55 +72,20 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
 pub(super) fn write_tables(
     inputs: &Inputs,
     rules: &Rules,
-    memory_flag: &MemoryFlag,
+    memory: &MemoryFlag,
     subject: &Subject,
-    mut create: impl FnMut() -> Result<FolderWriter, FolderError>,
+    create: impl FnMut() -> Result<FolderWriter, FolderError>,
 ) -> Result<(FolderWriter, Run, Manifest), Fatal> {
-    let mut folder: Option<FolderWriter> = None;
-    let mut overview = Overview::default();
-    let mut findings = Kept::default();
-    let mut exemplars = Exemplars::default();
     let rules = rules.outlining(Outlined::Exemplars);
-    let memory = memory_flag.memory();
-    let mut collection = Collection::new(memory.bytes / VALUES_PART, memory.folder.clone());
-    let mut run = run::run(inputs, &rules, memory_flag, subject, |mut group| {
-        // The folder is made once there is something to write: not for a file that is missing.
-        if folder.is_none() {
-            folder = Some(create()?);
-        }
-        // On all cores, and before findings go that others join.
-        let measured: Vec<Measured> = group.par_iter().map(Measured::of).collect();
-        for (tables, measured) in group.iter_mut().zip(&measured) {
-            collection.add(measured, &tables.strings).map_err(|error| memory.failed(error))?;
-            overview.add(tables);
-            exemplars.add(tables);
-            // Some are found only when all traces are known.
-            findings.extend(std::mem::take(&mut tables.findings), &tables.strings);
-        }
-        folder.as_mut().map_or(Ok(()), |folder| folder.write(&group)).map_err(Fatal::from)
+    let mut overview = Overview::default();
+    let mut writing = Writing::new(memory.memory(), create);
+    let mut run = run::run(inputs, &rules, memory, subject, |mut group| {
+        group.iter().for_each(|tables| overview.add(tables));
+        writing.add(&mut group)
     })?;
-    let mut folder = match folder {
-        Some(folder) => folder,
-        None => create()?,
-    };
-    let late = Measured::of_late(&run.graveyard);
-    collection.add(&late, &run.graveyard.strings).map_err(|error| memory.failed(error))?;
-    let findings = graveyard::merge(findings, std::mem::take(&mut run.graveyard));
-    folder.append(&findings.rows, &findings.strings)?;
-    let mut distributions =
-        collection.finish(run.facts.are_chosen()).map_err(|error| memory.failed(error))?;
-    loop {
-        let kept = distributions.next_rows().map_err(|error| memory.failed(error))?;
-        if kept.rows.is_empty() {
-            break;
-        }
-        folder.append(&kept.rows, &kept.strings)?;
-    }
-    folder.append(&run.ingested.problems, &run.ingested.problem_strings)?;
-    for tables in exemplars.traces() {
-        let rows: Vec<_> = tables.outline.iter().flat_map(ExemplarRow::of).collect();
-        folder.append(&rows, &tables.strings)?;
-    }
+    let late = std::mem::take(&mut run.graveyard);
+    let problems = (run.ingested.problems.as_slice(), &run.ingested.problem_strings);
+    let folder = writing.finish(late, problems, run.facts.are_chosen())?;
     let manifest = Manifest::new(&inputs.paths, &run, &overview);
     Ok((folder, run, manifest))
 }

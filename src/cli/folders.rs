@@ -10,7 +10,7 @@ use super::output::Fatal;
 use crate::report::{Problem, RunFacts};
 use crate::span::{Interner, SpanId, TraceId};
 use crate::tables::folder::Folder;
-use crate::tables::{ProblemRow, RequestRow, Severity, Tables};
+use crate::tables::{Blame, Kept, ProblemRow, RequestRow, Severity, Tables};
 
 /// What says that a request lies in several folders.
 const OVERLAP: &str = "request_in_several_folders";
@@ -102,7 +102,10 @@ impl Folders {
     }
 
     /// Hands out the tables of each folder, with the requests that it tells.
-    pub(super) fn read(&self, mut take: impl FnMut(Tables)) -> Result<(), Fatal> {
+    pub(super) fn read(
+        &self,
+        mut take: impl FnMut(Tables) -> Result<(), Fatal>,
+    ) -> Result<(), Fatal> {
         for (number, (_, folder, _)) in self.all.iter().enumerate() {
             let mut tables = folder.tables()?;
             if !self.owners.is_empty() {
@@ -110,13 +113,37 @@ impl Folders {
                     self.owners.get(&(trace, root)).is_some_and(|owner| owner.folder == number)
                 });
             }
-            take(tables);
+            take(tables)?;
         }
         Ok(())
     }
 
-    /// What is known besides.
-    pub(super) fn facts(self) -> Result<RunFacts, Fatal> {
+    /// Whether somebody chose traces of any by how they ended.
+    pub(super) fn are_chosen(&self) -> bool {
+        self.all.iter().any(|(.., manifest)| manifest.are_chosen())
+    }
+
+    /// What was wrong with their inputs, and how many requests another folder tells.
+    pub(super) fn problems(&self) -> Result<Kept<ProblemRow>, Fatal> {
+        let mut kept = Kept::default();
+        for ((name, folder, _), &overlaps) in self.all.iter().zip(&self.overlaps) {
+            let (mut rows, mut strings) = (Vec::new(), Interner::default());
+            folder.read_all(&mut rows, &mut strings)?;
+            kept.extend(rows, &strings);
+            if overlaps > 0 {
+                kept.rows.push(overlap(name, overlaps, &mut kept.strings));
+            }
+        }
+        let (_, cut) = self.traces();
+        if cut > 0 {
+            kept.rows.push(cut_traces(cut, &mut kept.strings));
+        }
+        Ok(kept)
+    }
+
+    /// How many traces there are, and how many of them have requests in several folders; none where
+    /// there is one folder.
+    fn traces(&self) -> (u64, u64) {
         let mut parts: Vec<(TraceId, usize)> =
             self.owners.iter().map(|((trace, _), owner)| (*trace, owner.folder)).collect();
         parts.sort_unstable();
@@ -126,14 +153,18 @@ impl Folders {
             traces += 1;
             cut += u64::from(parts.len() > 1);
         }
+        (traces, cut)
+    }
+
+    /// What is known besides.
+    pub(super) fn facts(self) -> Result<RunFacts, Fatal> {
+        let Kept { rows, strings } = self.problems()?;
+        let is_one = self.all.len() == 1;
+        let (traces, _) = self.traces();
         let mut joined: Option<RunFacts> = None;
-        for ((name, folder, manifest), overlaps) in self.all.into_iter().zip(self.overlaps) {
-            let (mut rows, mut strings): (Vec<ProblemRow>, _) = (Vec::new(), Interner::default());
-            folder.read_all(&mut rows, &mut strings)?;
-            let problems = rows.iter().map(|row| Problem::from_row(row, &strings));
-            let problems = problems.chain((overlaps > 0).then(|| overlap(&name, overlaps)));
+        for (_, folder, manifest) in self.all {
             let files_read = folder.files();
-            let facts = RunFacts { files_read, ..manifest.run_facts(problems.collect()) };
+            let facts = RunFacts { files_read, ..manifest.run_facts(Vec::new()) };
             match &mut joined {
                 Some(joined) => join(joined, facts),
                 None => joined = Some(facts),
@@ -143,7 +174,10 @@ impl Folders {
         if traces > 0 {
             facts.traces = traces;
         }
-        facts.problems.extend((cut > 0).then(|| cut_traces(cut)));
+        facts.problems = rows.iter().map(|row| Problem::from_row(row, &strings)).collect();
+        if !is_one {
+            facts.problems.sort();
+        }
         Ok(facts)
     }
 }
@@ -161,35 +195,38 @@ fn difference(one: &Manifest, other: &Manifest) -> Option<&'static str> {
     }
 }
 
-fn cut_traces(count: u64) -> Problem {
-    Problem {
+fn cut_traces(count: u64, strings: &mut Interner) -> ProblemRow {
+    let message = "traces of which parts lie in several folders, each told as a request of its own";
+    let help = "analyze the files of one trace together: cut folders by time, not by service";
+    ProblemRow {
+        code: strings.intern(CUT),
         severity: Severity::Loss,
-        code: CUT.to_owned(),
-        count,
-        file: String::new(),
+        blame: Blame::Input,
+        count: i64::try_from(count).unwrap_or(i64::MAX),
+        file: strings.intern(""),
         byte: None,
         line: None,
         record: None,
-        message: "traces of which parts lie in several folders, each told as a request of its own"
-            .to_owned(),
-        help: "analyze the files of one trace together: cut folders by time, not by service"
-            .to_owned(),
+        message: strings.intern(message),
+        help: strings.intern(help),
     }
 }
 
-fn overlap(folder: &str, count: u64) -> Problem {
-    Problem {
+fn overlap(folder: &str, count: u64, strings: &mut Interner) -> ProblemRow {
+    let message = "requests that another folder holds too, with as many spans or more";
+    let help = "each is told once, from the folder that holds most of it; spans and hops of the \
+                input are counted in each";
+    ProblemRow {
+        code: strings.intern(OVERLAP),
         severity: Severity::Info,
-        code: OVERLAP.to_owned(),
-        count,
-        file: folder.to_owned(),
+        blame: Blame::Input,
+        count: i64::try_from(count).unwrap_or(i64::MAX),
+        file: strings.intern(folder),
         byte: None,
         line: None,
         record: None,
-        message: "requests that another folder holds too, with as many spans or more".to_owned(),
-        help: "each is told once, from the folder that holds most of it; spans and hops of the \
-               input are counted in each"
-            .to_owned(),
+        message: strings.intern(message),
+        help: strings.intern(help),
     }
 }
 
@@ -209,7 +246,8 @@ fn join(joined: &mut RunFacts, facts: RunFacts) {
         span_links,
         files_read,
         chosen_by,
-        problems,
+        // Told of all together.
+        problems: _,
         // The same in all.
         contracts: _,
         scope: _,
@@ -243,6 +281,4 @@ fn join(joined: &mut RunFacts, facts: RunFacts) {
         (Some((first, last)), Some((start, end))) => Some((first.min(start), last.max(end))),
         (one, other) => one.or(other),
     };
-    joined.problems.extend(problems);
-    joined.problems.sort();
 }

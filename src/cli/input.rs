@@ -96,6 +96,19 @@ impl Inputs {
         self.paths.iter().map(Path::new).filter(|path| Folder::is_one(path)).collect()
     }
 
+    /// The same, where there are either folders or traces.
+    pub(super) fn only_folders(&self) -> Result<Vec<&Path>, Fatal> {
+        let folders = self.folders();
+        match folders.first() {
+            Some(dir) if folders.len() < self.paths.len() => Err(Fatal::Usage(format!(
+                "{} is an analyze folder: give it with other such folders, or the traces it was \
+                 made of",
+                dir.display()
+            ))),
+            _ => Ok(folders),
+        }
+    }
+
     /// Refuses a folder of tables where traces are wanted.
     pub(super) fn refuse_folder(&self, verb: &str) -> Result<(), Fatal> {
         match self.folders().first() {
@@ -116,6 +129,17 @@ impl Inputs {
             let _ = pool.build_global();
         }
     }
+}
+
+/// Refuses a flag, if one was given, that says how traces are analyzed, where they were already, into
+/// `folder`.
+pub(super) fn refuse_late(flag: Option<&'static str>, folder: &str) -> Result<(), Fatal> {
+    flag.map_or(Ok(()), |flag| {
+        Err(Fatal::Usage(format!(
+            "{flag} counts when traces are analyzed; {folder} was analyzed already: give it to \
+             dwindle analyze"
+        )))
+    })
 }
 
 /// Takes one of a closed set of names.

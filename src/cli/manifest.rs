@@ -158,6 +158,11 @@ impl Manifest {
         }
     }
 
+    /// Whether somebody chose traces by how they ended.
+    pub(super) fn are_chosen(&self) -> bool {
+        !self.sampling.chosen_by.is_empty()
+    }
+
     /// What a report tells of the run.
     pub(super) fn run_facts(self, problems: Vec<Problem>) -> RunFacts {
         let instant = UnixNanos::from_nanos;

@@ -25,6 +25,7 @@ mod run;
 mod schema;
 mod selection;
 mod source;
+mod writing;
 
 use std::process::ExitCode;
 

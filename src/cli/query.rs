@@ -9,23 +9,25 @@ use arrow_schema::SchemaRef;
 
 use super::analyze::write_tables;
 use super::exit;
-use super::input::{Inputs, Rules, read};
+use super::folders::Folders;
+use super::input::{Inputs, Rules, read, refuse_late};
 use super::manifest::{Manifest, VERSION};
 use super::memory::MemoryFlag;
 use super::output::{self, Fatal, Page};
 use super::selection::Subject;
+use super::writing::Writing;
 use crate::query::{NAMED, Named, Rows, Sql};
 use crate::report::{Answer, Format};
 use crate::span::Interner;
-use crate::tables::folder::{Folder, FolderWriter};
+use crate::tables::folder::{Folder, FolderError, FolderWriter};
 use crate::tables::format::FormatError;
 use crate::tables::result_file::ResultFile;
-use crate::tables::{ProblemRow, Severity, StoredTable};
+use crate::tables::{Kept, ProblemRow, Severity, StoredTable, Tables};
 
 /// Ask the tables by SQL.
 ///
 /// The last argument names a query that comes along, unless -q or -e gives one. What is before it is
-/// one folder that `dwindle analyze` wrote, or exported traces, which are analyzed first. SQL is one
+/// folders that `dwindle analyze` wrote, or exported traces, which are analyzed first. SQL is one
 /// SELECT, or WITH, over the tables of `dwindle schema`; it reaches nothing else. Of tables in
 /// Parquet only the columns in use are read, a few rows at a time; JSON lines and CSV are read
 /// whole. What a query keeps (groups, sorted rows) has to fit into --memory.
@@ -173,38 +175,40 @@ impl Args {
     /// The tables to ask, and how severe the trouble in their input was.
     fn tables(&self) -> Result<(Vec<StoredTable>, Vec<Severity>), Fatal> {
         let Self { inputs, rules, memory, subject, .. } = self;
-        if let Some(dir) = inputs.folders().first() {
-            return self.of_folder(dir);
+        let folders = inputs.only_folders()?;
+        if let Some(first) = folders.first() {
+            let given = rules.first_given(false).or_else(|| inputs.first_given());
+            let given = given.or_else(|| subject.first_given());
+            refuse_late(given, &first.display().to_string())?;
+            return self.of_folders(&folders);
         }
         let mut stored = Vec::new();
-        let create = || {
-            let (writer, tables) = FolderWriter::unnamed(&memory.memory().folder)?;
-            stored = tables;
-            Ok(writer)
-        };
-        let (writer, run, _) = write_tables(inputs, rules, memory, subject, create)?;
+        let (writer, run, _) = write_tables(inputs, rules, memory, subject, || {
+            unnamed(&memory.memory().folder, &mut stored)
+        })?;
         writer.end()?;
-        Ok((stored, run.ingested.problems.iter().map(|row| row.severity).collect()))
+        Ok((stored, severities(&run.ingested.problems)))
     }
 
-    fn of_folder(&self, dir: &Path) -> Result<(Vec<StoredTable>, Vec<Severity>), Fatal> {
-        let name = dir.display();
-        if self.inputs.paths.len() > 1 {
-            return Err(Fatal::Usage(format!(
-                "{name} is an analyze folder: give it alone, or the traces it was made of"
-            )));
+    /// Those of one folder as they are; several are written anew, as if their traces had been analyzed
+    /// together.
+    fn of_folders(&self, dirs: &[&Path]) -> Result<(Vec<StoredTable>, Vec<Severity>), Fatal> {
+        if let [dir] = dirs {
+            let (folder, _): (Folder, Manifest) = Folder::open(dir)?;
+            let mut problems = Vec::new();
+            folder.read_all(&mut problems, &mut Interner::default())?;
+            return Ok((folder.stored(), severities(&problems)));
         }
-        let given = self.rules.first_given(false).or_else(|| self.inputs.first_given());
-        if let Some(flag) = given.or_else(|| self.subject.first_given()) {
-            return Err(Fatal::Usage(format!(
-                "{flag} counts when traces are analyzed; {name} was analyzed already: give it to \
-                 dwindle analyze"
-            )));
-        }
-        let (folder, _): (Folder, Manifest) = Folder::open(dir)?;
-        let mut problems: Vec<ProblemRow> = Vec::new();
-        folder.read_all(&mut problems, &mut Interner::default())?;
-        Ok((folder.stored(), problems.iter().map(|row| row.severity).collect()))
+        let folders = Folders::open(dirs)?;
+        let memory = self.memory.memory();
+        let place = memory.folder.clone();
+        let mut stored = Vec::new();
+        let mut writing = Writing::new(memory, || unnamed(&place, &mut stored));
+        folders.read(|tables| writing.add(&mut [tables]))?;
+        let Kept { rows: problems, strings } = folders.problems()?;
+        let late = Tables::default();
+        writing.finish(late, (&problems, &strings), folders.are_chosen())?.end()?;
+        Ok((stored, severities(&problems)))
     }
 
     /// Writes the answer into a file, of which nothing stays unless all of it is there. What is no
@@ -251,6 +255,17 @@ impl Args {
         let text = page.render(format, self.page.width(), self.page.is_coloured());
         out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(failed)
     }
+}
+
+/// Begins tables in `dir` that are read only here, from what `stored` then holds.
+fn unnamed(dir: &Path, stored: &mut Vec<StoredTable>) -> Result<FolderWriter, FolderError> {
+    let (writer, tables) = FolderWriter::unnamed(dir)?;
+    *stored = tables;
+    Ok(writer)
+}
+
+fn severities(problems: &[ProblemRow]) -> Vec<Severity> {
+    problems.iter().map(|row| row.severity).collect()
 }
 
 /// A file for machines that begins with the columns.

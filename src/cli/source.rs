@@ -1,7 +1,7 @@
 //! Where tables come from: exported traces, or folders that were analyzed before.
 
 use super::folders::Folders;
-use super::input::{Inputs, Rules};
+use super::input::{Inputs, Rules, refuse_late};
 use super::manifest::Manifest;
 use super::memory::MemoryFlag;
 use super::output::{self, Fatal};
@@ -39,15 +39,9 @@ impl Source<'_> {
     pub(super) fn read(&self, mut take: impl FnMut(Part<'_>)) -> Result<RunFacts, Fatal> {
         let requests = self.selection.requests()?;
         let mut chooser = Chooser::new(&requests);
-        let folders = self.inputs.folders();
+        let folders = self.inputs.only_folders()?;
         let facts = if folders.is_empty() {
             self.analyze(&mut chooser, &mut take)?
-        } else if folders.len() < self.inputs.paths.len() {
-            return Err(Fatal::Usage(format!(
-                "{} is an analyze folder: give it with other such folders, or the traces it was \
-                 made of",
-                folders.first().map_or_else(String::new, |dir| dir.display().to_string())
-            )));
         } else {
             let folders = Folders::open(&folders)?;
             self.read_folders(&folders, &mut chooser, &mut take)?;
@@ -74,12 +68,7 @@ impl Source<'_> {
         let name = folders.name();
         let given = self.rules.first_given(self.is_judged).or_else(|| self.inputs.first_given());
         let given = given.or_else(|| self.selection.subject.first_given());
-        if let Some(flag) = given.or_else(|| self.memory.first_given()) {
-            return Err(Fatal::Usage(format!(
-                "{flag} counts when traces are analyzed; {name} was analyzed already: give it to \
-                 dwindle analyze"
-            )));
-        }
+        refuse_late(given.or_else(|| self.memory.first_given()), &name)?;
         if self.is_judged && folders.scope().is_some() {
             return Err(Fatal::Usage(format!(
                 "{name} was analyzed by --scope: contracts are about whole requests"
@@ -95,6 +84,7 @@ impl Source<'_> {
         folders.read(|mut tables| {
             chooser.choose(&mut tables);
             take(Part::Traces(&tables));
+            Ok(())
         })
     }
 

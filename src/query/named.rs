@@ -20,6 +20,7 @@ pub const NAMED: &[Named] = named![
     "attempts_by_ordinal",
     "blind_spots",
     "budget_by_boundary",
+    "class_percentiles",
     "class_summary",
     "consumption",
     "coverage",

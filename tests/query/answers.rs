@@ -17,8 +17,8 @@ const KINDS: &str = "SELECT request_class, start_unix_ns, elapsed_ns, late_work_
 #[test]
 fn an_answer_is_written_in_each_form() {
     for width in ["80", "120"] {
-        let ran = run(&["query", shop(), "consumption", "--width", width]);
-        insta::assert_snapshot!(format!("consumption-{width}"), without_commit(&ran.out));
+        let ran = run(&["query", shop(), "edges", "--width", width]);
+        insta::assert_snapshot!(format!("edges-{width}"), without_commit(&ran.out));
         let ran = run(&["query", shop(), "-e", KINDS, "--width", width]);
         insta::assert_snapshot!(format!("kinds-{width}"), without_commit(&ran.out));
     }
@@ -124,6 +124,22 @@ fn only_what_a_query_names_is_read() {
         assert_eq!(ran.code, 2);
         assert!(ran.err.contains(&format!("{table}.parquet")), "{}", ran.err);
     }
+}
+
+/// Chains are put together from the left, and brackets count.
+#[test]
+fn arithmetic_of_whole_numbers_is_as_ever() {
+    let sql = "SELECT n + 2 * n - 1 AS a, (n + 2) * n AS b, 7 / n * n AS c, n - (n - 1) % 3 AS d, \
+               -n * 2 AS e, n * cast(1 AS double) / 2 AS f, nullif(n, 5) + 1 AS g, count(*) + n AS h \
+               FROM (VALUES (5)) AS t(n) GROUP BY n";
+    let row = &answer(shop(), &["-e", sql])["rows"][0];
+    assert_eq!(
+        row,
+        &serde_json::json!({
+            "a": 14, "b": 35, "c": 5, "d": 4, "e": -10, "f": 2.5, "g": null, "h": 6,
+        })
+    );
+    assert_eq!(columns(&answer(shop(), &["-e", "SELECT 1 + 2 - 3"])).len(), 1);
 }
 
 #[test]

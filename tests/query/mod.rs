@@ -6,6 +6,7 @@ mod errors;
 mod folders;
 mod lint;
 mod reported;
+mod several;
 
 use dwindle::query::NAMED;
 use serde_json::Value;

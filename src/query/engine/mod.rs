@@ -1,5 +1,6 @@
 //! The engine, Apache DataFusion, which nothing outside of this folder names.
 
+mod checked;
 mod explain;
 mod plain;
 mod scan;
@@ -11,6 +12,7 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use datafusion::common::DataFusionError;
+use datafusion::execution::FunctionRegistry;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
@@ -21,6 +23,7 @@ use datafusion::sql::parser::Statement;
 use futures::StreamExt;
 use tokio::runtime::{Builder, Runtime};
 
+use self::checked::CheckedArithmetic;
 use self::explain::explained;
 use self::plain::{plain_batch, plain_schema};
 use self::scan::ScannedTable;
@@ -114,7 +117,8 @@ fn context(
         .with_runtime_env(environment)
         .with_default_features()
         .build();
-    let context = SessionContext::new_with_state(state);
+    let mut context = SessionContext::new_with_state(state);
+    context.register_expr_planner(Arc::new(CheckedArithmetic))?;
     context.register_udaf(wide_sum::wide_sum());
     for table in tables {
         context.register_table(table.table.name, Arc::new(table))?;

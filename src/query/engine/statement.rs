@@ -1,6 +1,8 @@
 //! From the text of a query to one statement that reads.
 
-use datafusion::sql::sqlparser::ast::{SetExpr, Statement};
+use std::ops::ControlFlow;
+
+use datafusion::sql::sqlparser::ast::{Expr, Query, SetExpr, Statement, Visit, Visitor};
 use datafusion::sql::sqlparser::dialect::DuckDbDialect;
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
@@ -13,7 +15,11 @@ use crate::query::{Place, QueryError, Sql};
 /// How deep expressions and queries may be nested.
 const MAX_DEPTH: usize = 64;
 
-/// How long a query may be: the engine walks chains of operators by recursion, at some 5 KiB a link.
+/// How long chains of operators may be, `a OR b OR c` and the like: what the engine does of one grows
+/// with its square.
+const MAX_CHAIN: usize = 512;
+
+/// How long a query may be: the engine walks what it nests and chains by recursion.
 const MAX_BYTES: usize = 1 << 15;
 
 /// The only statement of a query, which reads.
@@ -38,6 +44,9 @@ pub(super) fn parse(sql: &Sql) -> Result<Statement, QueryError> {
     match (statements.next(), statements.next()) {
         (None, _) => Err(wrong(None, "holds no statement".to_owned())),
         (Some(Statement::Query(query)), None) if !writes(&query.body) => {
+            if query.visit(&mut Chain::default()).is_break() {
+                return Err(wrong(None, format!("chains more than {MAX_CHAIN} operators")));
+            }
             Ok(Statement::Query(query))
         }
         (Some(_), None) => {
@@ -54,6 +63,44 @@ pub(super) fn parse(sql: &Sql) -> Result<Statement, QueryError> {
             let second = rest.find(|token| token.token != Token::SemiColon);
             Err(wrong(second.and_then(begins_at), "a query is one statement".to_owned()))
         }
+    }
+}
+
+/// How deep in expressions the walk is. The parser does not count chains, which lean to the left.
+#[derive(Default)]
+struct Chain {
+    links: usize,
+}
+
+impl Visitor for Chain {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+        if set_operations(&query.body) > MAX_CHAIN {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+
+    fn pre_visit_expr(&mut self, _expr: &Expr) -> ControlFlow<()> {
+        self.links += 1;
+        if self.links > MAX_CHAIN { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn post_visit_expr(&mut self, _expr: &Expr) -> ControlFlow<()> {
+        self.links -= 1;
+        ControlFlow::Continue(())
+    }
+}
+
+/// How many `UNION` and the like stand side by side.
+fn set_operations(body: &SetExpr) -> usize {
+    match body {
+        SetExpr::SetOperation { left, right, .. } => {
+            1 + set_operations(left) + set_operations(right)
+        }
+        _ => 0,
     }
 }
 
