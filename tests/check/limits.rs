@@ -88,7 +88,10 @@ fn percentiles_of_limits_are_of_the_population_where_every_request_says_what_it_
     }
     // 1,100² / (100·10² + 100·1²) = 119 effective requests of 200 do not bound it.
     let (_, check) = outcome("elapsed.p99 <= 1s", &spans);
-    assert_eq!((&check["outcome"], &check["measured"]["hi_ns"]), (&"no-evidence".into(), &Value::Null));
+    assert_eq!(
+        (&check["outcome"], &check["measured"]["hi_ns"]),
+        (&"no-evidence".into(), &Value::Null)
+    );
 }
 
 #[test]
