@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::limits::Values;
 use super::retries::Retries;
 use crate::contract::Contract;
-use crate::distributions::{Name, Names, Overview};
+use crate::distributions::{Name, Names, Overview, Weighing, Weights};
 use crate::ranking::Ranking;
 use crate::span::{SpanId, TraceId};
 use crate::tables::Tables;
@@ -34,6 +34,8 @@ pub struct Evidence<'c> {
 pub(super) struct OfContract {
     /// How many.
     pub requests: u64,
+    /// What they weigh.
+    pub weights: Weighing,
     /// Their classes.
     pub classes: BTreeSet<Name>,
     /// What each limit is about.
@@ -47,6 +49,7 @@ impl<'c> Evidence<'c> {
     pub fn new(contracts: &'c [Contract]) -> Self {
         let nothing = |contract: &Contract| OfContract {
             requests: 0,
+            weights: Weighing::default(),
             classes: BTreeSet::new(),
             limits: contract.limits.iter().map(|limit| Values::new(&limit.promise)).collect(),
             retries: Retries::default(),
@@ -56,6 +59,14 @@ impl<'c> Evidence<'c> {
             overview: Overview::default(),
             ranking: Ranking::default(),
             of: contracts.iter().map(nothing).collect(),
+        }
+    }
+
+    /// Now that all is known: percentiles of a contract's requests are weighted where the weight of
+    /// each is known, unless somebody chose traces by how they ended, which those weights do not tell.
+    pub fn settle_weights(&mut self, are_chosen: bool) {
+        for of in self.of.iter_mut().filter(|of| are_chosen || !of.weights.is_whole()) {
+            of.limits.iter_mut().for_each(Values::forget_weights);
         }
     }
 
@@ -78,12 +89,14 @@ impl<'c> Evidence<'c> {
             };
             matched.insert((row.trace_id, row.root_span_id), place);
             of.requests += 1;
+            of.weights.add(row);
             of.classes.insert(names.get(row.request_class));
         }
+        let weights = Weights::of(tables);
         for (place, (contract, of)) in self.contracts.iter().zip(&mut self.of).enumerate() {
             let is_its = |request: Request| matched.get(&request) == Some(&place);
             for (limit, values) in contract.limits.iter().zip(&mut of.limits) {
-                values.add(&limit.promise, tables, &is_its);
+                values.add(&limit.promise, tables, &weights, &is_its);
             }
             if let Some(policy) = &contract.retry {
                 of.retries.add(policy, tables, &is_its);

@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use super::evidence::Request;
 use super::judge::Outcome;
 use crate::contract::{Comparison, Glob, HopMeasure, Promise, Ratio, Statistic, TimeOf};
-use crate::distributions::{Estimate, Sample};
+use crate::distributions::{Estimate, Sample, Weights};
 use crate::span::{Interner, SpanId, Sym, TraceId};
 use crate::stats::Proportion;
 use crate::tables::{
@@ -53,18 +53,31 @@ impl Values {
         &mut self,
         promise: &Promise,
         tables: &Tables,
+        weights: &Weights,
         is_its: &dyn Fn(Request) -> bool,
     ) {
         match (self, promise) {
-            (Self::Times(sample), Promise::Time { of, .. }) => match of {
-                TimeOf::Requests(value) => {
-                    requests(tables, is_its).for_each(|row| sample.push_some(value(row), None));
+            (Self::Times(sample), Promise::Time { of, statistic, .. }) => {
+                // The extremes are those of all that was seen, whatever it stands for.
+                let is_weighted = matches!(statistic, Statistic::Quantile(_));
+                let weight = |(trace, root): Request| {
+                    weights.of_request(trace, root).filter(|_| is_weighted)
+                };
+                match of {
+                    TimeOf::Requests(value) => {
+                        for row in requests(tables, is_its) {
+                            let weight = weight((row.trace_id, row.root_span_id));
+                            sample.push_some(value(row), weight);
+                        }
+                    }
+                    TimeOf::Hops(HopMeasure { value, callee }) => {
+                        for row in hops(tables, Some(callee), is_its) {
+                            let weight = weight((row.trace_id, row.root_span_id));
+                            sample.push_some(value(row), weight);
+                        }
+                    }
                 }
-                TimeOf::Hops(HopMeasure { value, callee }) => {
-                    let hops = hops(tables, Some(callee), is_its);
-                    hops.for_each(|row| sample.push_some(value(row), None));
-                }
-            },
+            }
             (Self::Share(share), Promise::Ratio { ratio, callee, .. }) => {
                 let trials = Trials { tables, callee: callee.as_ref(), is_its };
                 for did in trials.of(*ratio) {
@@ -73,6 +86,13 @@ impl Values {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Forgets what requests weigh.
+    pub(super) fn forget_weights(&mut self) {
+        if let Self::Times(sample) = self {
+            sample.forget_weights();
         }
     }
 

@@ -93,6 +93,7 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
         Part::Traces(tables) => evidence.add(tables),
         Part::Findings(tables) => evidence.add_findings(tables),
     })?;
+    evidence.settle_weights(!facts.chosen_by.is_empty());
     let verdict = evidence.judge(&rulings);
     let told = Told {
         verdict: &verdict,

@@ -8,7 +8,7 @@ use std::vec;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use rustc_hash::FxHashMap;
 
-use super::figures::{Basis, Figures, Totals, Values, Wanted};
+use super::figures::{Basis, Figures, Known, Totals, Values};
 use super::measured::Measured;
 use super::runs::{Contents, Spilled};
 use super::sample::{Estimate, Sample};
@@ -86,7 +86,7 @@ impl Collection {
             None => Rest::Held(self.held.in_order().into_iter()),
             Some(file) => Rest::Spilled { contents: file.contents()?, file },
         };
-        Ok(Distributions { rest, requests: Mass::NOTHING, are_chosen })
+        Ok(Distributions { rest, requests: Mass::NOTHING, are_chosen, known: Known::default() })
     }
 }
 
@@ -149,6 +149,7 @@ pub struct Distributions {
     /// The requests of the class that was met last.
     requests: Mass,
     are_chosen: bool,
+    known: Known,
 }
 
 /// What is to be told.
@@ -204,19 +205,18 @@ impl Distributions {
             batch.push((subject, samples, Basis { requests: self.requests, is_of_all }));
         }
         let file = self.rest.file();
+        let known = &self.known;
         let told = batch.into_par_iter().map(|(subject, samples, basis)| {
-            let mut wanted: Option<Wanted> = None;
             let figures = samples
                 .into_iter()
-                .map(|(totals, values)| Figures::of(totals, values, basis, file, &mut wanted));
+                .map(|(totals, values)| Figures::of(totals, values, basis, file, known));
             Ok((subject, figures.collect::<io::Result<Vec<_>>>()?))
         });
         let mut kept = Kept::default();
         for (subject, figures) in told.collect::<io::Result<Vec<_>>>()? {
+            let subject = subject.named(|name| kept.strings.intern(name));
             for (measure, figures) in measures(subject.scope).into_iter().zip(figures) {
                 let Some(figures) = figures else { continue };
-                let names = &mut |name: &String| kept.strings.intern(name);
-                let subject = subject.named(names);
                 let measure = (kept.strings.intern(measure.0), measure.1);
                 kept.rows.push(row(&subject, measure, &figures));
             }

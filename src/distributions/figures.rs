@@ -1,6 +1,9 @@
 //! What the table `distributions` tells of a sample, whether memory holds it or not.
 
 use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustc_hash::FxHashMap;
 
 use super::runs::{Run, Spilled};
 use super::sample::{Estimate, Sample};
@@ -72,35 +75,75 @@ pub(super) struct Figures {
 /// How many percentiles there are.
 pub(super) const QUANTILES: usize = Quantile::ALL.len();
 
-/// What to look for in a mass; asked for once for all samples of one.
+/// What to look for in a mass.
 #[derive(Debug)]
-pub(super) struct Wanted {
-    mass: Mass,
-    aims: [Option<Aims>; QUANTILES],
-    /// All of it in order: the least, the most, percentiles and what they lie between.
-    in_order: Vec<u128>,
+struct Wanted {
+    /// All of it in order: the least, percentiles and what they lie between, the most.
+    aims: Vec<u128>,
+    /// Where among them each percentile is, by [`Quantile::ALL`].
+    places: [Option<Places>; QUANTILES],
+}
+
+/// Where a percentile and the ends of its interval are among what was looked for.
+#[derive(Clone, Copy, Debug)]
+struct Places {
+    value: usize,
+    lo: Option<usize>,
+    hi: Option<usize>,
 }
 
 impl Wanted {
     fn of(mass: Mass) -> Self {
-        let aims = Quantile::ALL.map(|quantile| mass.aims(quantile));
-        let ends = aims.iter().flatten().flat_map(|aims| [Some(aims.value), aims.lo, aims.hi]);
-        let mut in_order = vec![1, mass.whole()];
-        in_order.extend(ends.flatten());
-        in_order.sort_unstable();
-        in_order.dedup();
-        Self { mass, aims, in_order }
+        let by_quantile = Quantile::ALL.map(|quantile| mass.aims(quantile));
+        let ends =
+            by_quantile.iter().flatten().flat_map(|aims| [Some(aims.value), aims.lo, aims.hi]);
+        let mut aims = vec![1, mass.whole()];
+        aims.extend(ends.flatten());
+        aims.sort_unstable();
+        aims.dedup();
+        let place = |aim: u128| aims.partition_point(|&other| other < aim);
+        let places = by_quantile.map(|wanted| {
+            wanted.map(|Aims { value, lo, hi }| Places {
+                value: place(value),
+                lo: lo.map(place),
+                hi: hi.map(place),
+            })
+        });
+        Self { aims, places }
+    }
+}
+
+/// So many masses are remembered at a time: weighted ones can all be different.
+const MOST_KNOWN: usize = 1 << 12;
+
+/// What was looked for before: most samples are as large as others were.
+#[derive(Debug, Default)]
+pub(super) struct Known(Mutex<FxHashMap<Mass, Arc<Wanted>>>);
+
+impl Known {
+    fn wanted(&self, mass: Mass) -> Arc<Wanted> {
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(wanted) = known().get(&mass) {
+            return Arc::clone(wanted);
+        }
+        let wanted = Arc::new(Wanted::of(mass));
+        let mut known = known();
+        if known.len() >= MOST_KNOWN {
+            known.clear();
+        }
+        known.insert(mass, Arc::clone(&wanted));
+        wanted
     }
 }
 
 impl Figures {
-    /// Those of a sample; `None` of one without values. `wanted` is what was looked for before.
+    /// Those of a sample; `None` of one without values.
     pub(super) fn of(
         totals: Totals,
         values: Values,
         basis: Basis,
         spilled: Option<&Spilled>,
-        wanted: &mut Option<Wanted>,
+        known: &Known,
     ) -> io::Result<Option<Self>> {
         let totals = if basis.is_of_all { totals.among(basis.requests) } else { totals };
         let is_weighted = basis.requests.is_weighted();
@@ -108,11 +151,8 @@ impl Figures {
         if totals.mass.n == 0 {
             return Ok(None);
         }
-        let wanted = match wanted {
-            Some(wanted) if wanted.mass == totals.mass => wanted,
-            _ => wanted.insert(Wanted::of(totals.mass)),
-        };
-        let aims = &wanted.in_order;
+        let wanted = known.wanted(totals.mass);
+        let aims = &wanted.aims;
         let found = match (values, spilled) {
             (Values::Held(mut sample), _) => {
                 if !is_weighted {
@@ -124,12 +164,9 @@ impl Figures {
             (Values::Spilled(runs), Some(file)) => pick(aims, &runs, totals, file)?,
             (Values::Spilled(_), None) => Vec::new(),
         };
-        let at = |aim: u128| {
-            let place = aims.binary_search(&aim).ok();
-            place.and_then(|place| found.get(place).copied()).unwrap_or_default()
-        };
-        let estimate = |aims: Option<Aims>| {
-            aims.map(|Aims { value, lo, hi }| Estimate {
+        let at = |place: usize| found.get(place).copied().unwrap_or_default();
+        let estimate = |places: Option<Places>| {
+            places.map(|Places { value, lo, hi }| Estimate {
                 value: at(value),
                 lo: lo.map(at),
                 hi: hi.map(at),
@@ -138,9 +175,9 @@ impl Figures {
         };
         Ok(Some(Self {
             totals,
-            min: at(1),
-            max: at(totals.mass.whole()),
-            estimates: wanted.aims.map(estimate),
+            min: at(0),
+            max: at(aims.len() - 1),
+            estimates: wanted.places.map(estimate),
         }))
     }
 }

@@ -86,9 +86,9 @@ impl Measured {
     /// Adds the measures of one row.
     fn add<R: Row>(&mut self, subject: Subject<Sym>, row: &R) {
         let Self { subjects, numbers, zeros, values, weight, .. } = self;
-        let first = *numbers.entry(subject).or_insert_with_key(|subject| {
+        let first = *numbers.entry(subject).or_insert_with(|| {
             let first = zeros.len();
-            subjects.push((subject.clone(), first));
+            subjects.push((subject, first));
             zeros.resize(first + R::MEASURES.len(), Mass::NOTHING);
             first
         });

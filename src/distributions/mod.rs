@@ -36,7 +36,7 @@ use crate::stats::Weight;
 use crate::tables::{AttemptRow, FindingRow, HopRow, RequestRow, SegmentRow, Tables};
 use crate::units::{Nanos, UnixNanos};
 pub(crate) use merge::merged;
-use weights::Weights;
+pub(crate) use weights::Weights;
 
 merged! {
     /// What all partitions know together.

@@ -7,7 +7,7 @@ use crate::tables::{
 };
 
 /// Whose values distributions are of. In the order of the table's rows.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Subject<N> {
     pub(super) class: N,
     pub(super) scope: Scope,

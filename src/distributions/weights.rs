@@ -8,11 +8,11 @@ use crate::tables::{RequestRow, Stay, Tables};
 
 /// The requests whose weight is known.
 #[derive(Debug, Default)]
-pub(super) struct Weights(FxHashMap<(TraceId, SpanId), Weight>);
+pub(crate) struct Weights(FxHashMap<(TraceId, SpanId), Weight>);
 
 impl Weights {
     /// Those of the requests of some tables, and of those that findings over several traces are about.
-    pub(super) fn of(tables: &Tables) -> Self {
+    pub(crate) fn of(tables: &Tables) -> Self {
         let known = |row: &RequestRow| {
             Some(((row.trace_id, row.root_span_id), row.weight.and_then(Weight::new)?))
         };
@@ -25,7 +25,7 @@ impl Weights {
     }
 
     /// What a request weighs, if that is known.
-    pub(super) fn of_request(&self, trace: TraceId, root: SpanId) -> Option<Weight> {
+    pub(crate) fn of_request(&self, trace: TraceId, root: SpanId) -> Option<Weight> {
         if self.0.is_empty() { None } else { self.0.get(&(trace, root)).copied() }
     }
 }

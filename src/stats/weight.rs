@@ -61,7 +61,7 @@ const fn float(number: u128) -> f64 {
 }
 
 /// How many values there are, and what they weigh.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Mass {
     /// How many.
     pub n: u64,

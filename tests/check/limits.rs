@@ -52,6 +52,56 @@ fn a_limit_that_too_few_requests_could_keep_cannot_be_told() {
     assert_eq!(check["measured"]["value_ns"], 900_000_000);
 }
 
+/// A request of so many milliseconds with a call of payment, and what its sampler wrote.
+fn sampled(trace: u64, ms: u64, state: Option<&str>, attributes: &Value) -> String {
+    let root = line((trace, 1, 0, "gateway", "GET /", "server", [0, ms]), attributes);
+    let call = line((trace, 2, 1, "gateway", "pay", "client", [0, ms]), &json!({}));
+    let callee = line((trace, 3, 2, "payment", "pay", "server", [0, ms]), &json!({}));
+    let with_state = |line: String| {
+        let mut span: Value = serde_json::from_str(&line).unwrap();
+        span["trace_state"] = json!(state);
+        format!("{span}\n")
+    };
+    [root, call, callee].map(with_state).concat()
+}
+
+#[test]
+fn percentiles_of_limits_are_of_the_population_where_every_request_says_what_it_stands_for() {
+    // Nine fast requests of ten were dropped, no slow one.
+    let fleet = |attributes: &Value| -> String {
+        let fast = (1..=100).map(|trace| sampled(trace, 10, Some("ot=th:e66666"), attributes));
+        let slow = (101..=200).map(|trace| sampled(trace, 900, Some("ot=th:0"), attributes));
+        fast.chain(slow).collect()
+    };
+    let spans = fleet(&json!({}));
+    for limit in ["elapsed.p50 <= 10ms", "duration(payment).p50 <= 10ms"] {
+        let (_, check) = outcome(limit, &spans);
+        assert_eq!(check["outcome"], "pass", "{check}");
+        assert_eq!(check["reason"], "10.0 ms ≈[10.0, 10.0], n 200");
+        // One that does not say, or a choice by outcome, and half of what is known is slow.
+        let unknown = sampled(201, 10, None, &json!({}));
+        let chosen = fleet(&json!({"tailsampling.policy": "errors"}));
+        for spans in [spans.clone() + &unknown, chosen] {
+            let (_, check) = outcome(limit, &spans);
+            assert_eq!(check["outcome"], "no-evidence", "{check}");
+        }
+    }
+    // 1,100² / (100·10² + 100·1²) = 119 effective requests of 200 do not bound it.
+    let (_, check) = outcome("elapsed.p99 <= 1s", &spans);
+    assert_eq!(
+        (&check["outcome"], &check["measured"]["hi_ns"]),
+        (&"no-evidence".into(), &Value::Null)
+    );
+}
+
+#[test]
+fn extremes_are_of_all_that_was_seen_also_of_requests_that_stand_for_none() {
+    let kept = (1..=50).map(|trace| sampled(trace, 10, Some("ot=p:2;r:5"), &json!({})));
+    let spans: String = kept.chain([sampled(51, 900, Some("ot=p:63;r:5"), &json!({}))]).collect();
+    assert_eq!(outcome("elapsed.max <= 10ms", &spans).1["outcome"], "fail");
+    assert_eq!(outcome("elapsed.p50 <= 10ms", &spans).1["measured"]["n"], 50);
+}
+
 #[test]
 fn a_contract_that_matches_nothing_is_told_by_itself() {
     let contract = CONTRACT.replace("gateway", "nobody") + "limits = [\"elapsed.p50 <= 1s\"]\n";

@@ -155,9 +155,11 @@ fn measured(measured: &Measured) -> String {
         Measured::Time { estimate, n } => {
             let millis = |length: Nanos| text::millis(i128::from(length.as_nanos()));
             let end = |length: Option<_>| length.map_or_else(|| text::ABSENT.to_owned(), millis);
+            let is_approximate = estimate.is_some_and(|estimate| estimate.is_approximate);
             format!(
-                "{} ms [{}, {}], n {}",
+                "{} ms {}[{}, {}], n {}",
                 end(estimate.map(|estimate| estimate.value)),
+                if is_approximate { "≈" } else { "" },
                 end(estimate.and_then(|estimate| estimate.lo)),
                 end(estimate.and_then(|estimate| estimate.hi)),
                 text::count(*n)
