@@ -121,7 +121,8 @@ fn share_line(about: About, shares: [Share<'_>; 2], wasted: [Option<i128>; 2]) -
     let (of_base, of_head) = (base.proportion(), head.proportion());
     let both =
         Proportion { part: of_base.part + of_head.part, whole: of_base.whole + of_head.whole };
-    let test = Test::of(&base.scores(both), &head.scores(both));
+    let step = Share::step(both);
+    let test = Test::in_steps(&base.scores(both), &head.scores(both), step);
     let part = |share: Share<'_>, wasted_ns| Part {
         proportion: share.proportion(),
         interval: share.interval(),
@@ -154,14 +155,15 @@ fn value_lines(told: Told<'_>, side: BadSide, values: [&Values; 2]) -> Vec<Line>
     let line = |quantile: Quantile| {
         let numbers = times(&base, &head, quantile)?;
         let is_bounded = worth >= quantile.least_sample();
-        let scores: Option<[Vec<f64>; 2]> = match quantile {
-            Quantile::P50 => Some([pooled.by_rank(of_base), pooled.by_rank(of_head)]),
+        let test = match quantile {
+            Quantile::P50 => Test::of(&pooled.by_rank(of_base), &pooled.by_rank(of_head)),
             _ if outermost == Some(quantile) => {
-                Some([of_base, of_head].map(|values| pooled.by_exceedance(values, quantile)))
+                let [base, head] =
+                    [of_base, of_head].map(|values| pooled.by_exceedance(values, quantile));
+                Test::in_steps(&base, &head, pooled.exceedance_step(quantile))
             }
             _ => None,
         };
-        let test = scores.and_then(|[base, head]| Test::of(&base, &head));
         (is_bounded || quantile == Quantile::P50)
             .then(|| Line::new(told.about(quantile), numbers, test))
     };

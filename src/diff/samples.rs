@@ -100,15 +100,28 @@ impl Pooled {
         })
     }
 
+    /// By how much a value that is beyond a percentile scores more than one that is not.
+    pub(super) fn exceedance_step(&self, quantile: Quantile) -> f64 {
+        let (_, equal) = self.at(quantile);
+        float(equal * signed(self.0.len()))
+    }
+
+    /// The value at a percentile, and how many have it.
+    fn at(&self, quantile: Quantile) -> (i64, i128) {
+        let rank = quantile.rank(self.0.len()).unwrap_or(0);
+        let at = rank.checked_sub(1).and_then(|index| self.0.get(index)).copied().unwrap_or(0);
+        let (less, not_more) = self.ranks(at);
+        (at, signed(not_more - less))
+    }
+
     /// Scores by being beyond a percentile of both sides together: 1 for those of higher rank, else
     /// 0, those that are equal the mean of what their ranks have; around the mean of all.
     pub(super) fn by_exceedance(&self, values: &Values, quantile: Quantile) -> Vec<f64> {
         let all = self.0.len();
         let rank = quantile.rank(all).unwrap_or(0);
-        let at = rank.checked_sub(1).and_then(|index| self.0.get(index)).copied().unwrap_or(0);
-        let (less, not_more) = self.ranks(at);
+        let (at, equal) = self.at(quantile);
+        let (_, not_more) = self.ranks(at);
         // Exact as long as squares of counts are.
-        let equal = signed(not_more - less);
         let mean = signed(all - rank) * equal;
         values.scored(|value| {
             let score = match value.cmp(&at) {
@@ -138,6 +151,11 @@ impl Share<'_> {
     /// With its 95 % interval.
     pub(super) fn interval(self) -> (f64, f64) {
         self.proportion().interval_of(effective(self.whole) as u64)
+    }
+
+    /// By how much a request that did scores more than one that did not.
+    pub(super) fn step(both: Proportion) -> f64 {
+        float(i128::from(both.whole))
     }
 
     /// Scores by having done it, around the mean of both sides, summed by trace.

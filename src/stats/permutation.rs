@@ -38,10 +38,17 @@ impl Test {
     /// Tests the scores of each cluster, those of `base` against those of `head`; `None` where a side
     /// has none.
     pub fn of(base: &[f64], head: &[f64]) -> Option<Self> {
+        Self::in_steps(base, head, 0.0)
+    }
+
+    /// The same where a value changes the sum of its cluster by whole steps of `step`, and what lies
+    /// between comes from clusters that hold different numbers of values. Half a step is taken off
+    /// what was seen, so that the outcome itself counts as among those that are as far out.
+    pub fn in_steps(base: &[f64], head: &[f64], step: f64) -> Option<Self> {
         if base.is_empty() || head.is_empty() {
             return None;
         }
-        let scores = Scores::of(base, head);
+        let scores = Scores { least_step: step, ..Scores::of(base, head) };
         let spread = scores.spread();
         if spread <= 0.0 {
             return Some(Self { p: 1.0, least_p: 2.0, z: 0.0 });
@@ -79,6 +86,8 @@ struct Scores {
     head: Vec<f64>,
     /// Over the head.
     sum: f64,
+    /// How far sums lie apart at least, as the caller knows.
+    least_step: f64,
 }
 
 /// The largest sum that any assignment gives.
@@ -103,12 +112,17 @@ impl Scores {
             *score -= mean;
         }
         let sum = head.iter().sum();
-        Self { sorted, head, sum }
+        Self { sorted, head, sum, least_step: 0.0 }
     }
 
     fn mirrored(&self) -> Self {
         let mirrored = |scores: &[f64]| scores.iter().rev().map(|score| -score).collect();
-        Self { sorted: mirrored(&self.sorted), head: mirrored(&self.head), sum: -self.sum }
+        Self {
+            sorted: mirrored(&self.sorted),
+            head: mirrored(&self.head),
+            sum: -self.sum,
+            least_step: self.least_step,
+        }
     }
 
     fn all(&self) -> usize {
@@ -182,7 +196,7 @@ impl Scores {
         if upwards.sum >= outermost.sum - self.grain() {
             return outermost.chance;
         }
-        let step = upwards.step();
+        let step = upwards.step().max(self.least_step);
         let nearest = z.abs() * (1.0 - step / 2.0 / upwards.sum);
         if nearest < NEAR {
             return normal::upper_tail(nearest);
