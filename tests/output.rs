@@ -327,6 +327,9 @@ fn report_and_findings_print_what_is_documented_and_all_of_it() {
             seen.extend(hold_report(&document, &printed(&[verb, input, "--format", "json"])));
         }
     }
+    let by_time = ["report", "fixtures/shop", "--bucket", "5m", "--since", "2026-03-02T10:05:00Z"];
+    let by_time = printed(&[&by_time[..], &["--format", "json"]].concat());
+    seen.extend(hold_report(&document, &by_time));
     let told: BTreeSet<String> = document
         .lines()
         .filter_map(|line| line.strip_prefix("### `")?.strip_suffix('`').map(str::to_owned))

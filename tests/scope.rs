@@ -65,6 +65,7 @@ fn enters(hop: &Value, service: &str) -> bool {
 }
 
 /// Those of some requests whose roots stand above the root of one.
+/// Of several records with one id the raw spans do not tell which was kept, so nothing is said there.
 fn lies_below<'t>(spans: &Spans, request: &Value, all: &'t [Value]) -> Vec<&'t Value> {
     let parent_of = |id: &str| {
         let is_it = |span: &&Span| {
@@ -72,6 +73,10 @@ fn lies_below<'t>(spans: &Spans, request: &Value, all: &'t [Value]) -> Vec<&'t V
         };
         spans.rows.iter().find(is_it)?.parent_span_id.map(|parent| parent.to_string())
     };
+    let ids: BTreeSet<_> = spans.rows.iter().map(|span| (span.trace_id, span.span_id)).collect();
+    if ids.len() < spans.rows.len() {
+        return Vec::new();
+    }
     let mut above = Vec::new();
     let mut at = request["root_span_id"].as_str().and_then(parent_of);
     for _ in 0..=spans.rows.len() {
