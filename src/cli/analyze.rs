@@ -80,7 +80,9 @@ pub(super) fn write_tables(
     let mut overview = Overview::default();
     let mut writing = Writing::new(memory.memory(), create);
     let mut run = run::run(inputs, &rules, memory, subject, |mut group| {
-        group.iter().for_each(|tables| overview.add(tables));
+        for tables in &group {
+            overview.add(tables);
+        }
         writing.add(&mut group)
     })?;
     let late = std::mem::take(&mut run.graveyard);
