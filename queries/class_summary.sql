@@ -9,18 +9,18 @@
 --   largest_budget_ns: the largest
 --   completed: how many completed, in time or not
 --   completed_in_time: how many completed by their deadline
---   elapsed_ns: what had passed at their root's end, in total
+--   total_elapsed_ns: what had passed at their root's end, all requests together
 --   max_elapsed_ns: the longest
---   queue_ns: queue time on the consumption path, in total
+--   total_queue_ns: queue time on the consumption path, likewise
 --   retries: attempts that are retries
 --   hedges: attempts that are hedges
 --   unfunded_attempts: attempts that began with less left than one needs, or with nothing
 --   layered_requests: requests that two layers retried
 --   overgiven: hops that were given more than was left
 --   late_requests: requests with late work
---   late_work_ns: work after the deadline, in total; null without a deadline
+--   total_late_work_ns: work after the deadline, likewise; null without a deadline
 --   residual_requests: requests with residual work
---   residual_work_ns: work after an ancestor had left, in total
+--   total_residual_work_ns: work after an ancestor had left, likewise
 --   elapsed_n: of how many requests the percentiles are
 --   elapsed_p50_ns: the median of what had passed at the root's end; null of too few
 --   elapsed_p50_lo_ns: the lower end of its 95 % interval
@@ -79,18 +79,18 @@ SELECT
   c.largest_budget_ns AS largest_budget_ns,
   c.completed AS completed,
   c.completed_in_time AS completed_in_time,
-  c.elapsed_ns AS elapsed_ns,
+  c.elapsed_ns AS total_elapsed_ns,
   c.max_elapsed_ns AS max_elapsed_ns,
-  c.queue_ns AS queue_ns,
+  c.queue_ns AS total_queue_ns,
   c.retries AS retries,
   c.hedges AS hedges,
   c.unfunded_attempts AS unfunded_attempts,
   c.layered_requests AS layered_requests,
   c.overgiven AS overgiven,
   c.late_requests AS late_requests,
-  c.late_work_ns AS late_work_ns,
+  c.late_work_ns AS total_late_work_ns,
   c.residual_requests AS residual_requests,
-  c.residual_work_ns AS residual_work_ns,
+  c.residual_work_ns AS total_residual_work_ns,
   coalesce(e.n, 0) AS elapsed_n,
   e.p50_ns AS elapsed_p50_ns,
   e.p50_lo_ns AS elapsed_p50_lo_ns,

@@ -81,6 +81,10 @@ impl From<FormatError> for io::Error {
     fn from(error: FormatError) -> Self {
         match error {
             FormatError::Io(error) => error,
+            FormatError::Csv(error) => error.into(),
+            FormatError::Parquet(ParquetError::External(error)) => {
+                error.downcast().map_or_else(Self::other, |error| *error)
+            }
             other => Self::other(other),
         }
     }

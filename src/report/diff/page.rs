@@ -2,7 +2,7 @@
 
 use super::{Told, words};
 use crate::diff::{About, ClassDiff, Line, Mark, Numbers};
-use crate::distributions::Name;
+use crate::distributions::{Measure, Name};
 use crate::report::model::{Block, Cell, Column, Report, Row, Section, Table};
 use crate::report::{Options, RunFacts, overview, text, words as names};
 
@@ -153,6 +153,16 @@ fn section(name: &Name, class: &ClassDiff, options: &Options) -> Section {
         findings(name, class, options),
     ];
     let mut blocks = vec![Block::Note(headline)];
+    let is_deadline = |line: &Line| {
+        matches!(line.about, About::Measure(Measure::BudgetAtOrigin, _)) && line.is_different()
+    };
+    if class.lines.iter().any(is_deadline) {
+        blocks.push(Block::Note(
+            "Deadlines differ between the sides: what is left, late, or in time differs with them, \
+             whatever the requests did."
+                .to_owned(),
+        ));
+    }
     let tables: Vec<Block> = tables.into_iter().flatten().map(Block::Table).collect();
     if tables.is_empty() {
         blocks.push(Block::Note("Both sides say the same of everything.".to_owned()));
