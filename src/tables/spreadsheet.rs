@@ -1,6 +1,6 @@
 //! Text in CSV that no spreadsheet takes for a formula, and the way back.
 //!
-//! A cell that begins with one of [`FORMULA`] is run by the programs that people open CSV with. An
+//! A cell that begins with one of these signs is run by the programs that people open CSV with. An
 //! apostrophe before it makes it text. So that the original can be had back, a text that begins with
 //! apostrophes and goes on like a formula gets one more.
 
