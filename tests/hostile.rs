@@ -111,6 +111,25 @@ fn pages_hold_no_element_but_our_own() {
     }
 }
 
+/// Both sides are the same, so that every line is there and none is marked.
+#[test]
+fn comparisons_and_answers_obey_no_name_in_any_form() {
+    let diff = ["diff", TRACES, TRACES];
+    let form = |verb: &[&str], format: &str| printed(&[verb, &["--format", format]].concat());
+    on_terminals(&diff);
+    harmless::markdown(&form(&diff, "markdown"));
+    harmless::csv(&form(&diff, "csv"));
+    harmless::json(&form(&diff, "json"));
+    harmless::html(&form(&diff, "html"));
+    for query in ["class_summary", "budget_by_boundary", "slowest_requests"] {
+        let query = ["query", TRACES, query];
+        on_terminals(&query);
+        harmless::markdown(&form(&query, "markdown"));
+        harmless::csv(&form(&query, "csv"));
+        harmless::json(&form(&query, "json"));
+    }
+}
+
 /// Files are named by people too.
 #[test]
 fn a_file_may_be_named_as_it_likes() {
