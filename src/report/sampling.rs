@@ -54,6 +54,8 @@ pub(super) fn of_class(class: &ClassSummary) -> Option<String> {
             text::count(whole(weights.population)),
             text::count(elapsed.sample_size() as u64),
         )
+    } else if weights.known + weights.unknown == 0 {
+        "No request stands for others.".to_owned()
     } else {
         let known = text::count(weights.known);
         let all = text::counted(weights.known + weights.unknown, "request");
@@ -63,7 +65,8 @@ pub(super) fn of_class(class: &ClassSummary) -> Option<String> {
         // Writing to a string cannot fail.
         let _ = write!(
             note,
-            " {} kept for other reasons, which stand for none, are left out of percentiles.",
+            " {} kept for other reasons, which stand for none, are left out of percentiles, and of sums and \
+             shares of times.",
             text::counted(weights.none, "request")
         );
     }
