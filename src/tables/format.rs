@@ -81,7 +81,10 @@ impl From<FormatError> for io::Error {
     fn from(error: FormatError) -> Self {
         match error {
             FormatError::Io(error) => error,
-            FormatError::Csv(error) => error.into(),
+            FormatError::Csv(error) if error.is_io_error() => match error.into_kind() {
+                csv::ErrorKind::Io(error) => error,
+                other => Self::other(format!("{other:?}")),
+            },
             FormatError::Parquet(ParquetError::External(error)) => {
                 error.downcast().map_or_else(Self::other, |error| *error)
             }
