@@ -11,8 +11,9 @@ use crate::units::Nanos;
 const TOP: f64 = 12.0;
 const PLOT: f64 = 240.0;
 const LEFT: f64 = 70.0;
-/// Below the plot, for labels that stand aslant.
+/// Below the plot and right of it, for labels that stand aslant.
 const LABELS: f64 = 150.0;
+const RIGHT: f64 = 190.0;
 /// How wide a label may be, in columns.
 const LABEL: usize = 30;
 
@@ -23,7 +24,7 @@ pub(super) fn draw(stages: &[Stage]) -> Markup {
     let bottom = TOP + PLOT;
     let y = Scale::of(least, most, bottom, TOP);
     let last = super::scale::float(stages.len().saturating_sub(1).max(1) as i128);
-    let step = (WIDTH - LEFT - LABELS) / last;
+    let step = (WIDTH - LEFT - RIGHT) / last;
     let x = |index: usize| LEFT + 10.0 + step * super::scale::float(index as i128);
     let points = |value: fn(&Stage) -> Option<Nanos>| {
         let common = stages.iter().enumerate().filter(|(_, stage)| stage.is_common);

@@ -12,7 +12,7 @@ use crate::units::Nanos;
 const ROW: f64 = 34.0;
 const FILL: f64 = 28.0;
 const LEFT: f64 = 300.0;
-const RIGHT: f64 = 14.0;
+const RIGHT: f64 = 24.0;
 const TOP: f64 = 8.0;
 /// How wide a label may be, in columns, and how far a level steps in.
 const LABEL: usize = 38;
