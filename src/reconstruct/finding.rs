@@ -167,8 +167,10 @@ impl Found<'_, '_> {
                 let deadlines = self.of.deadlines_above(server);
                 claims.extend(deadlines.map(|deadline| Claim::after(deadline, arrived)));
                 let request = trace.request(server);
-                if request.root == hop.first && request.origin_told_by != hop.first {
-                    // Since it was sent: the other clock tells that it waited at all.
+                let before_root = trace.start(hop.first) - request.origin;
+                let is_sent_here = request.root == hop.first && request.origin_told_by != hop.first;
+                if is_sent_here && hop.queue == before_root {
+                    // Nothing but the other clock tells that it waited at all.
                     let sent = (request.origin, request.origin_told_by);
                     claims.push(Claim::after((trace.start(hop.first), hop.first), sent));
                 }
