@@ -13,7 +13,8 @@
 //! [`reconstruct`] what a trace says of its requests, [`tables`] every row and column that comes
 //! out, [`distributions`] and [`report`] what people read of it, [`exemplars`] which
 //! traces are shown, [`rules`] what each
-//! finding means, [`diff`] two inputs compared, [`extract`] one trace by itself, [`cli`] the command.
+//! finding means, [`diff`] two inputs compared, [`extract`] one trace by itself,
+//! [`plan`] what a policy would do, [`cli`] the command.
 
 pub mod units;
 
@@ -27,6 +28,7 @@ pub mod span;
 
 pub mod clocks;
 pub mod config_error;
+pub(crate) mod config_values;
 pub mod contract;
 pub mod conventions;
 pub mod forest;
@@ -51,6 +53,7 @@ pub mod timeline;
 pub mod check;
 pub mod diff;
 pub mod extract;
+pub mod plan;
 pub mod query;
 pub mod report;
 

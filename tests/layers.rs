@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// Modules by level; a module may use those of lower levels only, and itself.
 const LEVELS: &[&[&str]] = &[
-    &["budget", "config_error", "date", "finding_id", "names", "stats", "units"],
+    &["budget", "config_error", "config_values", "date", "finding_id", "names", "stats", "units"],
     &["span"],
     &["clocks", "contract", "conventions", "forest", "otlp", "tables"],
     &[
@@ -21,20 +21,23 @@ const LEVELS: &[&[&str]] = &[
         "survey",
         "timeline",
     ],
-    &["check", "diff", "extract", "query", "report"],
+    &["check", "diff", "extract", "plan", "query", "report"],
     &["cli"],
 ];
 
 /// Within a level, who may use whom.
 const BESIDE: &[(&str, &str)] = &[
     ("budget", "units"),
+    ("config_values", "units"),
     ("contract", "tables"),
     ("date", "units"),
     ("ranking", "distributions"),
     ("reconstruct", "exemplars"),
+    ("plan", "extract"),
     ("report", "check"),
     ("timeline", "distributions"),
     ("report", "diff"),
+    ("report", "plan"),
 ];
 
 /// Crates that one place alone may use.

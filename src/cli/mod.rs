@@ -17,6 +17,7 @@ mod manifest;
 mod memory;
 mod origin;
 mod output;
+mod plan;
 mod progress;
 mod query;
 mod report;
@@ -60,6 +61,7 @@ enum Verb {
     Findings(findings::Args),
     Check(check::Args),
     Diff(diff::Args),
+    Plan(Box<plan::Args>),
     Analyze(analyze::Args),
     Inspect(inspect::Args),
     Explain(explain::Args),
@@ -78,6 +80,7 @@ pub fn main() -> ExitCode {
         Verb::Findings(args) => findings::run(&args),
         Verb::Check(args) => check::run(&args),
         Verb::Diff(args) => diff::run(&args),
+        Verb::Plan(args) => plan::run(&args),
         Verb::Analyze(args) => analyze::run(&args),
         Verb::Inspect(args) => inspect::run(&args),
         Verb::Explain(args) => explain::run(&args),

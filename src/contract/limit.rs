@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde::de::Deserializer;
 
 use super::Glob;
-use super::text::text;
+use crate::config_values::text;
 use crate::names::names;
 use crate::stats::Quantile;
 use crate::tables::{HopRow, Measure, RequestRow, Row};

@@ -3,7 +3,6 @@
 
 mod limit;
 mod suppression;
-mod text;
 
 use glob::Pattern;
 use serde::Deserialize;
@@ -12,10 +11,12 @@ use twox_hash::XxHash64;
 
 use crate::config_error;
 pub use crate::config_error::ConfigError as ContractError;
+use crate::config_values::{
+    duration, durations, optional_count, optional_duration, optional_ratio, text,
+};
 use crate::units::Nanos;
 pub use limit::{Comparison, HopMeasure, HopValue, Limit, Promise, Ratio, Statistic, TimeOf};
 pub use suppression::Suppression;
-use text::{Duration, text};
 
 /// What a class of requests is promised, and what is known of its calls.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -74,7 +75,7 @@ pub struct RetryPolicy {
     /// The service that may; every one where absent.
     pub owner: Option<String>,
     /// How often at most, the first try included.
-    #[serde(deserialize_with = "text::optional_count")]
+    #[serde(deserialize_with = "optional_count")]
     pub max_attempts: Option<u32>,
     /// What one attempt needs.
     #[serde(deserialize_with = "optional_duration")]
@@ -83,7 +84,7 @@ pub struct RetryPolicy {
     #[serde(deserialize_with = "durations")]
     pub backoff: Vec<Nanos>,
     /// Retries per first try at most.
-    #[serde(deserialize_with = "text::optional_ratio")]
+    #[serde(deserialize_with = "optional_ratio")]
     pub budget_ratio: Option<f64>,
 }
 
@@ -115,21 +116,6 @@ impl<'de> Deserialize<'de> for Glob {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         text(deserializer, "a pattern in quotes, such as \"GET /items/*\"", Self::new)
     }
-}
-
-fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Nanos, D::Error> {
-    Duration::deserialize(deserializer).map(|Duration(length)| length)
-}
-
-fn optional_duration<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<Nanos>, D::Error> {
-    duration(deserializer).map(Some)
-}
-
-fn durations<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Nanos>, D::Error> {
-    let durations = Vec::<Duration>::deserialize(deserializer)?;
-    Ok(durations.into_iter().map(|Duration(length)| length).collect())
 }
 
 /// What a contract file holds.

@@ -21,6 +21,7 @@ pub mod model;
 mod origin;
 mod overview;
 mod percentiles;
+pub mod plan;
 mod problems;
 mod rules;
 mod sampling;

@@ -1,4 +1,4 @@
-//! Values of contract files, with errors that say what was expected in the words of who wrote it.
+//! Values of files that people write, with errors that say what was expected in the words of who wrote it.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::units::Nanos;
 
 /// What `read` makes of a text; anything else is refused with what was expected. It is read while the
 /// place of the text is known, which errors tell.
-pub(super) fn text<'de, D: Deserializer<'de>, T>(
+pub(crate) fn text<'de, D: Deserializer<'de>, T>(
     deserializer: D,
     expected: &'static str,
     read: impl FnOnce(&str) -> Result<T, String>,
@@ -32,7 +32,7 @@ pub(super) fn text<'de, D: Deserializer<'de>, T>(
 }
 
 /// A length of time as people write it.
-pub(super) struct Duration(pub Nanos);
+pub(crate) struct Duration(pub Nanos);
 
 impl<'de> Deserialize<'de> for Duration {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -42,8 +42,28 @@ impl<'de> Deserialize<'de> for Duration {
     }
 }
 
+/// A length of time.
+pub(crate) fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Nanos, D::Error> {
+    Duration::deserialize(deserializer).map(|Duration(length)| length)
+}
+
+/// A length of time where there may be none.
+pub(crate) fn optional_duration<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Nanos>, D::Error> {
+    duration(deserializer).map(Some)
+}
+
+/// Lengths of time.
+pub(crate) fn durations<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<Nanos>, D::Error> {
+    let durations = Vec::<Duration>::deserialize(deserializer)?;
+    Ok(durations.into_iter().map(|Duration(length)| length).collect())
+}
+
 /// A whole number, not negative.
-pub(super) fn optional_count<'de, D: Deserializer<'de>>(
+pub(crate) fn optional_count<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<u32>, D::Error> {
     let value = toml::Value::deserialize(deserializer)?;
@@ -53,7 +73,7 @@ pub(super) fn optional_count<'de, D: Deserializer<'de>>(
 
 /// A number, whole or not.
 #[expect(clippy::cast_precision_loss, reason = "nobody writes a ratio beyond 2^53")]
-pub(super) fn optional_ratio<'de, D: Deserializer<'de>>(
+pub(crate) fn optional_ratio<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<f64>, D::Error> {
     let value = toml::Value::deserialize(deserializer)?;

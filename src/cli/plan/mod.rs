@@ -1,0 +1,21 @@
+//! `dwindle plan`: what a policy would do.
+
+use clap::Subcommand;
+
+use super::output::Fatal;
+
+/// Plan retries, timeouts and budgets, by arithmetic and by what was measured.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+/// What is planned; each is told at its arguments.
+#[derive(Debug, Subcommand)]
+enum What {}
+
+/// Runs it.
+pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
+    match args.what {}
+}

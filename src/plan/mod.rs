@@ -1,0 +1,6 @@
+//! The arithmetic behind a retry and timeout policy, and what another policy would have done: which
+//! attempts fit into what is left, how the budget of a chain splits, what a policy does in a
+//! slowdown on a logical clock, and measured requests run again.
+
+pub mod policy;
+pub mod retries;

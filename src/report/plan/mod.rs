@@ -1,0 +1,1 @@
+//! What `dwindle plan` says, for people and for programs: a file for each thing that is planned.
