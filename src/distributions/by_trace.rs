@@ -27,6 +27,11 @@ impl Values {
         self.values.push(value.as_nanos());
     }
 
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
@@ -66,12 +71,25 @@ impl Ordered {
         self.effective
     }
 
+    /// The least value.
+    pub fn min(&self) -> Option<Nanos> {
+        self.sorted.first().copied().map(Nanos::from_nanos)
+    }
+
+    /// The largest value.
+    pub fn max(&self) -> Option<Nanos> {
+        self.sorted.last().copied().map(Nanos::from_nanos)
+    }
+
+    /// The value at a rank, from 1.
+    pub fn at(&self, rank: usize) -> Option<Nanos> {
+        let value = rank.checked_sub(1).and_then(|index| self.sorted.get(index));
+        value.copied().map(Nanos::from_nanos)
+    }
+
     /// A percentile with its interval.
     pub fn quantile(&self, quantile: Quantile) -> Option<Estimate> {
-        let at = |rank: usize| {
-            let value = rank.checked_sub(1).and_then(|index| self.sorted.get(index));
-            value.copied().map(Nanos::from_nanos)
-        };
+        let at = |rank| self.at(rank);
         let ranks = quantile.interval_of(self.len(), self.effective);
         let value = at(quantile.rank(self.len())?)?;
         let is_approximate = self.effective < self.len();

@@ -4,6 +4,7 @@
 
 pub mod amplification;
 pub mod chain;
+pub mod measured;
 pub mod model;
 pub mod policy;
 pub mod retries;
