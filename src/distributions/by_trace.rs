@@ -13,7 +13,7 @@ pub struct Values {
 }
 
 /// Such values in order.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ordered {
     sorted: Vec<i64>,
     /// How many independent values they are worth (SEMANTICS §12).

@@ -1,17 +1,22 @@
 //! `--from`: what is planned is taken from what was measured.
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
 
 use clap::{Arg, ArgAction};
 
-use super::super::input::{Contracts, Inputs, Rules, Strictness};
-use super::super::memory::MemoryFlag;
-use super::super::output::{self, Fatal};
-use super::super::selection::Selection;
-use super::super::source::{Part, Source};
-use super::super::{exit, origin};
-use crate::plan::measured::Measured;
-use crate::report::{Format, Origin, RunFacts};
+use crate::cli::input::{Contracts, Inputs, Rules, Strictness};
+use crate::cli::memory::MemoryFlag;
+use crate::cli::output::{self, Fatal, Page};
+use crate::cli::selection::Selection;
+use crate::cli::source::{Part, Source};
+use crate::cli::{exit, origin};
+use crate::plan::measured::{Asked, Class, Measured, Modelled, Wanted};
+use crate::plan::policy::Share;
+use crate::report::plan::measured::{self as report, Told};
+use crate::report::{Format, RunFacts};
+
+/// So many classes are named where one has to be chosen.
+const NAMED: usize = 20;
 
 /// Above the flags that say what to read.
 const HEADING: &str = "What was measured";
@@ -57,7 +62,7 @@ impl From {
     }
 
     /// Reads it.
-    pub(super) fn read(&self) -> Result<(Measured, RunFacts), Fatal> {
+    fn read(&self) -> Result<(Measured, RunFacts), Fatal> {
         let mut measured = Measured::default();
         let rules = &Rules::without_deadlines(&self.contracts, &self.strictness);
         let Self { inputs, memory, selection, .. } = self;
@@ -70,13 +75,68 @@ impl From {
         Ok((measured, facts))
     }
 
-    /// How a page of it is made, where it is one.
-    pub(super) fn origin(&self, format: Format, facts: &RunFacts) -> Result<Option<Origin>, Fatal> {
-        (format == Format::Html).then(|| origin::of(&facts.files_read)).transpose()
+    /// Tells for which share of the requests so many attempts would have fitted.
+    pub(super) fn retries(
+        &self,
+        wanted: &Wanted,
+        format: Format,
+        page: &Page,
+    ) -> Result<u8, Fatal> {
+        self.tell(format, page, |told| report::retries(told, wanted))
+    }
+
+    /// Tells how the budgets of the requests split over their calls.
+    pub(super) fn chain(&self, asked: &Asked, format: Format, page: &Page) -> Result<u8, Fatal> {
+        self.tell(format, page, |told| report::chain(told, asked))
+    }
+
+    fn tell(
+        &self,
+        format: Format,
+        page: &Page,
+        told: impl FnOnce(&Told<'_>) -> String,
+    ) -> Result<u8, Fatal> {
+        let (measured, facts) = self.read()?;
+        let origin = (format == Format::Html).then(|| origin::of(&facts.files_read)).transpose()?;
+        let (width, is_coloured) = (page.width(), page.is_coloured());
+        let page = Told { measured: &measured, facts: &facts, origin, format, width, is_coloured };
+        output::print(&told(&page))?;
+        Ok(self.done(&facts))
+    }
+
+    /// A scenario of the one class that is read.
+    pub(super) fn modelled(&self) -> Result<Modelled, Fatal> {
+        let (measured, facts) = self.read()?;
+        let mut classes: Vec<_> = measured.classes.iter().collect();
+        classes.sort_by_key(|(_, class)| Reverse(class.requests.len()));
+        let (name, class) = match classes.as_slice() {
+            [] => return Err(Fatal::Usage("no request to make a scenario of".to_owned())),
+            [one] => *one,
+            several => {
+                let named = several.iter().take(NAMED).map(|(name, _)| format!("\n  {name}"));
+                let more = several.len().saturating_sub(NAMED);
+                let more = (more > 0).then(|| format!("\n  and {more} more"));
+                return Err(Fatal::Usage(format!(
+                    "a scenario is of one class of requests: choose it by --class, of{}",
+                    named.chain(more).collect::<String>()
+                )));
+            }
+        };
+        let unmodelled =
+            |error| Fatal::Usage(format!("no scenario can be made of {name}: {error}"));
+        Modelled::of(name, class, rate(class, &facts)).map_err(unmodelled)
     }
 
     /// The exit code of what was told of it.
-    pub(super) fn done(&self, facts: &RunFacts) -> u8 {
+    fn done(&self, facts: &RunFacts) -> u8 {
         exit::done(self.inputs.strict, facts.problems.iter().map(|problem| problem.severity))
     }
+}
+
+/// Requests of a class per second of the time that was observed, where that is some.
+fn rate(class: &Class, facts: &RunFacts) -> Option<Share> {
+    let (first, last) = facts.counted_for()?;
+    let nanos = u128::try_from((last - first).as_nanos()).ok().filter(|&nanos| nanos > 0)?;
+    let millionths = class.requests.len() as u128 * 1_000_000_000_000_000 / nanos;
+    u64::try_from(millionths).ok().map(Share::from_millionths)
 }

@@ -1,8 +1,11 @@
 //! What was measured of the calls of one caller to one callee, for one operation.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::FxHashSet;
 
 use super::portion::Portion;
+use super::settled::{Settled, Source, median};
 use crate::distributions::Values;
 use crate::span::{Outcome, SpanId};
 use crate::tables::{AttemptKind, AttemptRow, Funding};
@@ -25,6 +28,8 @@ pub struct Calls {
     pub given_up: usize,
     /// From the end of an attempt that failed to its retry.
     pub backoff: Values,
+    /// The same by the ordinal of the retry.
+    pub(super) waits: BTreeMap<i32, Values>,
     /// Each request that called, by what its calls had at worst.
     pub requests: Vec<Entered>,
     /// The trace of each call.
@@ -33,9 +38,9 @@ pub struct Calls {
     pub(super) retried: usize,
     /// The most attempts of one call.
     pub most_attempts: u32,
-    /// The trace of each attempt of which it is known whether it was funded.
-    pub(super) judged: Vec<u32>,
-    /// How many of them began with less left than one needs, or with nothing.
+    /// The trace of each attempt that had a deadline.
+    pub(super) bounded: Vec<u32>,
+    /// How many of them are known to have begun with less left than one needs, or with nothing.
     pub(super) unfunded: usize,
 }
 
@@ -88,12 +93,21 @@ impl Calls {
         self.given_up += usize::from(row.outcome.left());
         if let Some(waited) = row.backoff_ns.filter(|_| row.kind == AttemptKind::Retry) {
             self.backoff.push(trace, waited);
+            self.waits.entry(row.ordinal).or_default().push(trace, waited);
         }
-        if row.funding != Funding::Unknown {
-            self.judged.push(trace);
-            self.unfunded +=
-                usize::from(matches!(row.funding, Funding::Unfundable | Funding::Expired));
+        if row.remaining_at_start_ns.is_some() {
+            self.bounded.push(trace);
         }
+        let is_unfunded = matches!(row.funding, Funding::Unfundable | Funding::Expired);
+        self.unfunded += usize::from(is_unfunded);
+    }
+
+    /// The median wait before each retry, as far as any call was retried.
+    pub(super) fn usual_waits(&self) -> Option<Settled<Vec<Nanos>>> {
+        let waits = (2..).map_while(|ordinal| median(self.waits.get(&ordinal)?));
+        let value: Vec<Nanos> = waits.map(|wait| wait.value).collect();
+        let n = Some(self.backoff.len());
+        (!value.is_empty()).then_some(Settled { value, source: Source::Measured, n })
     }
 
     /// How many calls there were.
@@ -111,8 +125,8 @@ impl Calls {
         Portion::of(self.retried, &self.calls)
     }
 
-    /// Of the attempts of which it is known, the share that was not funded.
+    /// Of the attempts that had a deadline, the share that is known not to have been funded.
     pub fn unfunded(&self) -> Portion {
-        Portion::of(self.unfunded, &self.judged)
+        Portion::of(self.unfunded, &self.bounded)
     }
 }

@@ -15,7 +15,7 @@ use crate::plan::policy::Share;
 use crate::units::Nanos;
 
 /// Durations of a call are told as so many, each for as large a part of its attempts.
-const PARTS: usize = 50;
+const PARTS: usize = 40;
 
 /// So many requests are simulated at most: more tell the same.
 const MOST_REQUESTS: usize = 1_000;
@@ -94,7 +94,8 @@ impl Modelled {
             arms: Vec::new(),
         };
         let first = Service { own: Some(own), arms, ..without_own(&harmless(front)) };
-        let all = services.first().map(|(_, durations)| durations.clone());
+        let (_, usual) = services.first().cloned().ok_or(Unmodelled::Calls)?;
+        let others = services.iter().filter(|(_, durations)| *durations != usual).cloned();
         let scenario = Scenario {
             name: harmless(name),
             seed: 0,
@@ -106,8 +107,8 @@ impl Modelled {
                 .collect(),
             regimes: vec![Regime {
                 name: "measured".to_owned(),
-                durations: all.ok_or(Unmodelled::Calls)?,
-                services,
+                services: others.collect(),
+                durations: usual,
             }],
             configurations: configurations(whole, allocated),
         };

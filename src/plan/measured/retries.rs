@@ -3,7 +3,7 @@
 use super::calls::{Calls, Entered};
 use super::class::{Class, Request};
 use super::portion::Portion;
-use super::settled::{Settled, Source, median, p95};
+use super::settled::{Settled, Source, p95};
 use crate::budget::available;
 use crate::distributions::{Estimate, Values};
 use crate::plan::retries::Retries;
@@ -84,8 +84,8 @@ impl Wanted {
     pub fn line(&self, class: &Class, calls: &Calls) -> LinePlan {
         let default = &self.default;
         let attempt = Settled::of(self.attempt, || p95(&calls.succeeded), default.attempt);
-        let waited = || median(&calls.backoff).map(|waited| waited.map(|waited| vec![waited]));
-        let backoff = Settled::of(self.backoff.clone(), waited, default.backoff.clone());
+        let backoff =
+            Settled::of(self.backoff.clone(), || calls.usual_waits(), default.backoff.clone());
         let reserve = Settled::of(self.reserve, || reserve_found(class), default.reserve);
         let max_attempts = Settled::of(self.max_attempts, || None, default.max_attempts);
         let funds = self.funds(calls, &reserve);

@@ -44,11 +44,6 @@ impl<T> Settled<T> {
         let by_default = Self { value: default, source: Source::Default, n: None };
         Self::found(given, found).unwrap_or(by_default)
     }
-
-    /// The same, of another value.
-    pub(super) fn map<U>(self, of: impl FnOnce(T) -> U) -> Settled<U> {
-        Settled { value: of(self.value), source: self.source, n: self.n }
-    }
 }
 
 /// Of fewer values a twentieth is none, and no p95 is taken from them.

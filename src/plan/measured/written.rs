@@ -102,12 +102,11 @@ fn configuration(configuration: &Configuration) -> String {
     text
 }
 
-/// A length in the largest unit in which it is a whole number.
+/// A length in milliseconds, exact.
 fn quoted(length: Nanos) -> String {
     let nanos = length.as_nanos();
-    let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us"), (1, "ns")];
-    let (unit, name) = units.into_iter().find(|(unit, _)| nanos % unit == 0).unwrap_or((1, "ns"));
-    format!("\"{}{name}\"", nanos / unit)
+    let text = format!("{}.{:06}", nanos / 1_000_000, nanos % 1_000_000);
+    format!("\"{}ms\"", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
 /// Millionths as a decimal number.

@@ -45,7 +45,7 @@ fn section(name: &Name, class: &Class, wanted: &Wanted, options: &Options) -> Se
     lines.sort_by(|one, other| fitting(one).total_cmp(&fitting(other)));
     let all = lines.len();
     lines.truncate((options.rows / 3).max(1));
-    let mut blocks = vec![Block::Note(headline(class))];
+    let mut blocks = vec![Block::Note(headline(class, wanted))];
     if lines.is_empty() {
         blocks.push(Block::Note("No call of it has a span of its caller.".to_owned()));
     }
@@ -53,22 +53,30 @@ fn section(name: &Name, class: &Class, wanted: &Wanted, options: &Options) -> Se
     let tables = [
         fits(&lines, more),
         policies(&lines, more),
-        sweeps(&lines, more),
-        distributions(class, &lines, more),
+        sweeps(&lines, options, more),
+        done(&lines, more),
+        left(&lines, more),
+        took(class, &lines, more),
     ];
     blocks.extend(tables.into_iter().flatten().map(Block::Table));
     Section { title: names::named(Some(name)).to_owned(), class: Some(name.to_string()), blocks }
 }
 
-fn headline(class: &Class) -> String {
-    let requests = text::counted(class.requests.len() as u64, "request");
-    let without = class.requests.iter().filter(|request| request.deadline.is_none()).count() as u64;
+fn headline(class: &Class, wanted: &Wanted) -> String {
+    let all = class.requests.len();
+    let requests = text::counted(all as u64, "request");
+    if let Some(deadline) = wanted.deadline {
+        let millis = text::millis(i128::from(deadline.as_nanos()));
+        return format!("{requests}, each with a deadline of {millis} ms in place of its own");
+    }
+    let without = class.requests.iter().filter(|request| request.deadline.is_none()).count();
     match without {
         0 => format!("{requests}, each with a deadline"),
-        all if all == class.requests.len() as u64 => {
-            format!("{requests}, none with a deadline: give one by --deadline")
+        _ if without == all => format!("{requests}, none with a deadline: give one by --deadline"),
+        _ => {
+            let without = text::count(without as u64);
+            format!("{requests}, {without} without a deadline and left out")
         }
-        some => format!("{requests}, {} without a deadline and left out", text::count(some)),
     }
 }
 
@@ -117,19 +125,13 @@ fn fits(lines: &[Line<'_>], more: usize) -> Option<Table> {
 fn policies(lines: &[Line<'_>], more: usize) -> Option<Table> {
     let columns = vec![
         Column::new("allowance", "", ""),
-        Column::new("from", "", "").ranked(4),
+        Column::new("from", "", "").ranked(1),
         Column::new("waits", "", ""),
-        Column::new("from", "", "").ranked(4),
-        Column::new("reserve", "", "").ranked(1),
-        Column::new("from", "", "").ranked(4),
-        Column::new("calls", "", "").ranked(2),
-        Column::new("retried", "", ""),
-        Column::new("95 %", "", "").ranked(5),
-        Column::new("unfunded", "", ""),
-        Column::new("95 %", "", "").ranked(5),
+        Column::new("from", "", "").ranked(2),
+        Column::new("reserve", "", ""),
+        Column::new("from", "", "").ranked(3),
     ];
-    let cells = |line: &Line<'_>| {
-        let (plan, calls) = (&line.plan, line.calls);
+    let cells = |plan: &LinePlan| {
         vec![
             Cell::Time(plan.attempt.value),
             words::source(&plan.attempt),
@@ -137,19 +139,14 @@ fn policies(lines: &[Line<'_>], more: usize) -> Option<Table> {
             words::source(&plan.backoff),
             Cell::Time(plan.reserve.value),
             words::source(&plan.reserve),
-            Cell::Count(calls.len() as u64),
-            words::share(&calls.retried()),
-            words::interval(&calls.retried()),
-            words::share(&calls.unfunded()),
-            words::interval(&calls.unfunded()),
         ]
     };
-    let rows = lines.iter().map(|line| row(line, cells(line))).collect();
-    let title = "By which policy, and what was really done: calls retried, attempts not funded";
+    let rows = lines.iter().map(|line| row(line, cells(&line.plan))).collect();
+    let title = "By which policy: p95 of allowance and reserve, medians of waits";
     table(("policies", title), columns, rows, more)
 }
 
-fn sweeps(lines: &[Line<'_>], more: usize) -> Option<Table> {
+fn sweeps(lines: &[Line<'_>], options: &Options, more: usize) -> Option<Table> {
     let lines = || lines.iter().filter(|line| line.calls.requests.len() > line.plan.unbounded);
     let most = lines().map(|line| line.plan.fits.len()).max().unwrap_or(0);
     let mut columns = vec![Column::new("allowance", "", "")];
@@ -158,40 +155,88 @@ fn sweeps(lines: &[Line<'_>], more: usize) -> Option<Table> {
         Column::new(&title, "", "")
     }));
     let rows = lines().flat_map(|line| {
-        line.plan.sweep.iter().map(move |swept| {
+        let runs = line.plan.sweep.chunk_by(|one, other| one.shares == other.shares);
+        runs.take(options.rows).filter_map(|run| run.last()).map(move |swept| {
             let mut cells = vec![Cell::Time(swept.attempt)];
             cells.extend(swept.shares.iter().map(words::share));
             row(line, cells)
         })
     });
-    let title = "The same with other allowances";
+    let title = "With other allowances; where nothing changes the largest";
     table(("allowances", title), columns, rows.collect(), more)
 }
 
-fn distributions(class: &Class, lines: &[Line<'_>], more: usize) -> Option<Table> {
-    let mut columns = vec![Column::name("measured")];
-    columns.extend(words::distribution_columns());
-    let cells = |(name, _, values): (&'static str, &'static str, Ordered)| {
-        let mut cells = vec![Cell::Text(name.to_owned())];
-        cells.extend(words::distribution(&values));
-        cells
+fn done(lines: &[Line<'_>], more: usize) -> Option<Table> {
+    let columns = vec![
+        Column::new("calls", "", ""),
+        Column::new("retried", "", ""),
+        Column::new("95 %", "", "").ranked(3),
+        Column::new("attempts", "", "").ranked(2),
+        Column::new("unfunded", "", ""),
+        Column::new("95 %", "", "").ranked(3),
+    ];
+    let cells = |calls: &Calls| {
+        let (retried, unfunded) = (calls.retried(), calls.unfunded());
+        vec![
+            Cell::Count(calls.len() as u64),
+            words::share(&retried),
+            words::interval(&retried),
+            Cell::Count(unfunded.proportion.whole),
+            words::share(&unfunded),
+            words::interval(&unfunded),
+        ]
     };
-    let is_measured = |(_, _, values): &(&str, &str, Ordered)| !values.is_empty();
+    let rows = lines.iter().map(|line| row(line, cells(line.calls))).collect();
+    let title = "What was really done: calls retried, attempts known to be unfunded";
+    table(("done", title), columns, rows, more)
+}
+
+fn left(lines: &[Line<'_>], more: usize) -> Option<Table> {
+    let rows = lines.iter().flat_map(|line| {
+        let [_, left, available, ..] = of_calls(line.calls);
+        // Without a reserve they are the same.
+        let is_same = left.2 == available.2;
+        let measures = [Some(left), Some(available).filter(|_| !is_same)].into_iter().flatten();
+        measures
+            .filter(is_measured)
+            .map(move |measure| row(line, measured(measure, words::low_distribution)))
+    });
+    let mut columns = vec![Column::name("is")];
+    columns.extend(words::low_columns());
+    let title = "What callers had left when the calls began";
+    table(("left", title), columns, rows.collect(), more)
+}
+
+fn took(class: &Class, lines: &[Line<'_>], more: usize) -> Option<Table> {
     let of_class = of_class(class).into_iter().filter(is_measured).map(|measure| Row {
         label: "(the request)".to_owned(),
-        cells: cells(measure),
+        cells: measured(measure, words::distribution),
         ..Row::default()
     });
     let of_calls = lines.iter().flat_map(|line| {
-        let measures = of_calls(line.calls).into_iter().filter(is_measured);
-        measures.map(move |measure| row(line, cells(measure)))
+        let [elapsed, _, _, succeeded, failed, waited] = of_calls(line.calls);
+        let measures = [elapsed, succeeded, failed, waited].into_iter().filter(is_measured);
+        measures.map(move |measure| row(line, measured(measure, words::distribution)))
     });
+    let mut columns = vec![Column::name("is")];
+    columns.extend(words::distribution_columns());
     let rows = of_class.chain(of_calls).collect();
-    table(("measured", "What was measured"), columns, rows, more)
+    table(("took", "What passed before, and what attempts and waits took"), columns, rows, more)
 }
 
-/// Measures of requests: for people, for machines, and their values.
-fn of_class(class: &Class) -> [(&'static str, &'static str, Ordered); 2] {
+/// What is measured: for people, for machines, and its values.
+type Measured = (&'static str, &'static str, Ordered);
+
+fn is_measured((_, _, values): &Measured) -> bool {
+    !values.is_empty()
+}
+
+fn measured((name, _, values): Measured, cells: fn(&Ordered) -> Vec<Cell>) -> Vec<Cell> {
+    std::iter::once(Cell::Text(name.to_owned())).chain(cells(&values)).collect()
+}
+
+/// Measures of requests.
+fn of_class(class: &Class) -> [Measured; 2] {
     [
         ("deadline", "budget_at_origin_ns", class.deadline.ordered()),
         ("return reserve used", "return_reserve_used_ns", class.reserve_used.ordered()),
@@ -199,7 +244,7 @@ fn of_class(class: &Class) -> [(&'static str, &'static str, Ordered); 2] {
 }
 
 /// Measures of calls and their attempts.
-fn of_calls(calls: &Calls) -> [(&'static str, &'static str, Ordered); 6] {
+fn of_calls(calls: &Calls) -> [Measured; 6] {
     [
         ("elapsed before", "elapsed_at_first_ns", calls.elapsed.ordered()),
         ("left", "remaining_at_first_ns", calls.remaining.ordered()),

@@ -1,14 +1,15 @@
 //! Pieces of tables that several plans share.
 
 use crate::distributions::{Estimate, Name, Ordered};
-use crate::plan::measured::{Class, Measured, Portion, Settled};
+use crate::plan::measured::{Class, Measured, Portion, Settled, Source};
 use crate::report::model::{Cell, Column, Row};
 use crate::report::{Options, text};
 use crate::stats::Quantile;
 use crate::units::Nanos;
 
 /// The percentiles that people read; machines get them all.
-const READ: [Quantile; 4] = [Quantile::P50, Quantile::P90, Quantile::P95, Quantile::P99];
+const LOW: [Quantile; 4] = [Quantile::P1, Quantile::P5, Quantile::P10, Quantile::P50];
+const HIGH: [Quantile; 4] = [Quantile::P50, Quantile::P90, Quantile::P95, Quantile::P99];
 
 /// The classes that are told, busiest first.
 pub(super) fn classes<'a>(
@@ -27,19 +28,39 @@ pub(super) fn distribution_columns() -> Vec<Column> {
     };
     let ranks = [0, 4, 0, 3];
     let mut columns = vec![Column::new("n", "", "n")];
-    columns.extend(READ.into_iter().zip(ranks).map(percentile));
+    columns.extend(HIGH.into_iter().zip(ranks).map(percentile));
     columns.push(Column::new("max", "", "max").ranked(5));
     columns
 }
 
 /// How many values, percentiles, and the largest.
 pub(super) fn distribution(values: &Ordered) -> Vec<Cell> {
-    let n = values.len() as u64;
-    let effective = Some(values.effective()).filter(|&effective| effective < values.len());
-    let mut cells = vec![Cell::Sample { n, effective }];
-    cells.extend(READ.map(|quantile| percentile(values, quantile)));
+    let mut cells = vec![sample(values)];
+    cells.extend(HIGH.map(|quantile| percentile(values, quantile)));
     cells.push(Cell::time(values.max()));
     cells
+}
+
+/// The columns of [`low_distribution`].
+pub(super) fn low_columns() -> Vec<Column> {
+    let percentile = |(quantile, rank): (Quantile, u8)| {
+        Column::new(&quantile.to_string(), "", &quantile.to_string()).ranked(rank).brief()
+    };
+    let mut columns = vec![Column::new("n", "", "n"), Column::new("min", "", "min").ranked(5)];
+    columns.extend(LOW.into_iter().zip([3, 0, 4, 0]).map(percentile));
+    columns
+}
+
+/// How many values, the least, and percentiles, where little is worse than much.
+pub(super) fn low_distribution(values: &Ordered) -> Vec<Cell> {
+    let mut cells = vec![sample(values), Cell::time(values.min())];
+    cells.extend(LOW.map(|quantile| percentile(values, quantile)));
+    cells
+}
+
+fn sample(values: &Ordered) -> Cell {
+    let effective = Some(values.effective()).filter(|&effective| effective < values.len());
+    Cell::Sample { n: values.len() as u64, effective }
 }
 
 /// A percentile, unless the sample is too small to bound it.
@@ -67,12 +88,11 @@ pub(super) fn interval(portion: &Portion) -> Cell {
     Cell::Text(format!("[{}, {}]", text::points(lo), text::points(hi)))
 }
 
-/// Where a value comes from, and of how many.
+/// Where a value comes from, or of how many it was measured.
 pub(super) fn source<T>(settled: &Settled<T>) -> Cell {
-    let name = settled.source.name();
-    Cell::Text(match settled.n {
-        Some(n) => format!("{name} ({})", text::count(n as u64)),
-        None => name.to_owned(),
+    Cell::Text(match settled.n.filter(|_| settled.source == Source::Measured) {
+        Some(n) => format!("of {}", text::count(n as u64)),
+        None => settled.source.name().to_owned(),
     })
 }
 
