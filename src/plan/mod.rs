@@ -4,6 +4,7 @@
 
 pub mod amplification;
 pub mod chain;
+pub mod emit;
 pub mod policy;
 pub mod retries;
 pub mod sweep;
