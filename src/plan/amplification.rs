@@ -3,6 +3,10 @@
 use super::retries::{Retries, wide};
 use crate::names::names;
 
+/// How often each layer tries at most, the outermost first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layers(Vec<u32>);
+
 /// Layers that each retry, the outermost first; an attempt of a layer is a call of the next, an attempt
 /// of the innermost a leaf attempt.
 ///
@@ -14,7 +18,7 @@ use crate::names::names;
 #[derive(Clone, Debug)]
 pub struct Amplification<'a> {
     /// How often each layer tries at most.
-    pub layers: Vec<u32>,
+    pub layers: &'a Layers,
     /// What is available, what an attempt needs and how long layers wait; each layer has its own maximum.
     pub retries: &'a Retries,
 }
@@ -44,17 +48,18 @@ pub struct Course {
     pub ends_ns: i128,
 }
 
-/// More layers or leaf attempts than this are nobody's.
-pub const MAX_LAYERS: usize = 16;
-/// See [`MAX_LAYERS`].
-pub const MAX_LEAVES: u64 = 1_000_000;
+/// More layers than this are nobody's.
+const MAX_LAYERS: usize = 16;
 
-impl Amplification<'_> {
+/// So many leaf attempts are counted one by one.
+const MAX_LEAVES: u64 = 1_000_000;
+
+impl Layers {
     /// Reads the maxima of layers, outermost first, such as `3,3,3`; the product of them is bounded.
     ///
     /// # Errors
     /// Says what was expected.
-    pub fn parse_layers(text: &str) -> Result<Vec<u32>, String> {
+    pub fn parse(text: &str) -> Result<Self, String> {
         let read = |part: &str| part.trim().parse::<u32>().ok().filter(|&most| most > 0);
         let layers: Option<Vec<u32>> = text.split(',').map(read).collect();
         let layers = layers.ok_or("expected the most attempts of each layer, such as 3,3,3")?;
@@ -65,16 +70,23 @@ impl Amplification<'_> {
         if product.is_none_or(|product| product > MAX_LEAVES) {
             return Err(format!("expected a product of at most {MAX_LEAVES}"));
         }
-        Ok(layers)
+        Ok(Self(layers))
     }
 
+    /// The maxima.
+    pub fn maxima(&self) -> &[u32] {
+        &self.0
+    }
+}
+
+impl Amplification<'_> {
     /// What happens by each clock.
     pub fn courses(&self) -> Vec<Course> {
         Clock::ALL.iter().map(|&clock| self.course(clock)).collect()
     }
 
     fn course(&self, clock: Clock) -> Course {
-        let attempts = vec![0; self.layers.len()];
+        let attempts = vec![0; self.layers.maxima().len()];
         let mut course = Course { clock, attempts, late: 0, ends_ns: 0 };
         self.call(0, &mut course);
         course
@@ -82,7 +94,7 @@ impl Amplification<'_> {
 
     /// Calls a layer, which tries until it may not or nothing is funded. `ends_ns` is the time of day.
     fn call(&self, layer: usize, course: &mut Course) {
-        let Some(&most) = self.layers.get(layer) else {
+        let Some(&most) = self.layers.maxima().get(layer) else {
             course.ends_ns += wide(self.retries.attempt);
             course.late += u64::from(course.ends_ns > wide(self.retries.available()));
             return;

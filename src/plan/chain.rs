@@ -63,11 +63,10 @@ impl Chain {
     /// Splits the time. A median of nothing is left everywhere.
     pub fn plan(&self) -> ChainPlan {
         let of_tries = |&tries| self.depths.iter().map(move |&depth| self.row(depth, tries));
-        let deepest = self.depths.iter().copied().max().unwrap_or(1);
         let own = self.own + self.own;
         let twice_own = Sensitivity {
             own,
-            allocated_timeout: allocated_timeout(self.end_to_end, own, deepest, self.most_tries()),
+            allocated_timeout: self.allocated_at_most(own),
             max_depth: self.max_depth(own),
         };
         ChainPlan {
@@ -95,7 +94,18 @@ impl Chain {
         u64::try_from(split / each.max(1)).unwrap_or(u64::MAX)
     }
 
-    fn most_tries(&self) -> u32 {
+    /// The timeout of a try at the greatest depth and number of tries.
+    fn allocated_at_most(&self, own: Nanos) -> Nanos {
+        allocated_timeout(self.end_to_end, own, self.deepest(), self.most_tries())
+    }
+
+    /// The greatest depth that was asked for.
+    pub fn deepest(&self) -> u32 {
+        self.depths.iter().copied().max().unwrap_or(1)
+    }
+
+    /// The largest number of tries that was asked for.
+    pub fn most_tries(&self) -> u32 {
         self.tries.iter().copied().max().unwrap_or(1)
     }
 }

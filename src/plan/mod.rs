@@ -4,6 +4,7 @@
 
 pub mod amplification;
 pub mod chain;
+pub mod emit;
 pub mod measured;
 pub mod model;
 pub mod policy;

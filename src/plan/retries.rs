@@ -1,7 +1,9 @@
 //! Which attempts fit into what is left of a budget.
 
+use super::policy::{CallPolicy, Policy, Share};
 use super::sweep::Sweep;
 use crate::budget::available;
+use crate::contract::Glob;
 use crate::names::names;
 use crate::units::Nanos;
 
@@ -144,15 +146,34 @@ impl Retries {
         listed.copied().unwrap_or(Nanos::ZERO)
     }
 
+    /// The same as a policy of calls to `callee`: it refuses what is not funded.
+    pub fn as_policy(&self, callee: Option<&str>, retry_budget: Option<Share>) -> Policy {
+        let call = CallPolicy {
+            callee: callee.map(Glob::literal),
+            timeout: Some(self.attempt),
+            max_attempts: Some(self.max_attempts),
+            backoff: Some(self.backoff.clone()),
+            retry_budget,
+            ..CallPolicy::default()
+        };
+        Policy {
+            deadline: Some(self.deadline),
+            return_reserve: Some(self.reserve),
+            reject_unfundable: Some(true),
+            call: vec![call],
+            ..Policy::default()
+        }
+    }
+
     /// How many attempts fit as the elapsed time goes over `sweep`.
-    pub fn elapsed_sweep(&self, sweep: &Sweep) -> Vec<SweepPoint> {
+    pub fn elapsed_sweep(&self, sweep: Sweep) -> Vec<SweepPoint> {
         let left = |elapsed| available(self.deadline - elapsed, self.reserve);
         let point = |at| SweepPoint { at, attempts_admitted: self.admitted(left(at)) };
         sweep.points().map(point).collect()
     }
 
     /// How many attempts fit as the allowance of one goes over `sweep`.
-    pub fn allowance_sweep(&self, sweep: &Sweep) -> Vec<SweepPoint> {
+    pub fn allowance_sweep(&self, sweep: Sweep) -> Vec<SweepPoint> {
         let admitted = |attempt| Self { attempt, ..self.clone() }.admitted(self.available());
         sweep.points().map(|at| SweepPoint { at, attempts_admitted: admitted(at) }).collect()
     }

@@ -66,6 +66,12 @@ impl Sweep {
         self.from
     }
 
+    /// Whether it meets the lengths that are larger than one and not larger than another; `None` is no
+    /// bound.
+    pub fn meets(&self, beyond: Option<Nanos>, up_to: Option<Nanos>) -> bool {
+        beyond.is_none_or(|beyond| self.to > beyond) && up_to.is_none_or(|up_to| self.from <= up_to)
+    }
+
     /// The points, which are none where it begins after its end.
     pub fn points(self) -> impl Iterator<Item = Nanos> {
         let at =

@@ -1,11 +1,21 @@
 //! `dwindle plan`: what a policy would do.
 
+mod chain;
+mod emit;
+mod form;
+mod retries;
+
 use clap::Subcommand;
 
 use super::output::Fatal;
 
 /// Plan retries, timeouts and budgets, by arithmetic and by what was measured.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  dwindle plan retries --deadline 1s --elapsed 230ms --attempt 150ms --backoff 100ms,200ms
+  dwindle plan chain --end-to-end 200ms --own 20ms --median 8ms
+  dwindle plan emit --as envoy --callee cart --attempt 150ms")]
 pub(super) struct Args {
     #[command(subcommand)]
     what: What,
@@ -13,9 +23,17 @@ pub(super) struct Args {
 
 /// What is planned; each is told at its arguments.
 #[derive(Debug, Subcommand)]
-enum What {}
+enum What {
+    Chain(chain::Args),
+    Emit(emit::Args),
+    Retries(retries::Args),
+}
 
 /// Runs it.
 pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
-    match args.what {}
+    match &args.what {
+        What::Chain(args) => chain::run(args),
+        What::Emit(args) => emit::run(args),
+        What::Retries(args) => retries::run(args),
+    }
 }
