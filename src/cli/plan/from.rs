@@ -4,9 +4,10 @@ use std::cmp::Reverse;
 
 use clap::{Arg, ArgAction};
 
+use super::form::Form;
 use crate::cli::input::{Contracts, Inputs, Rules, Strictness};
 use crate::cli::memory::MemoryFlag;
-use crate::cli::output::{self, Fatal, Page};
+use crate::cli::output::{self, Fatal};
 use crate::cli::selection::Selection;
 use crate::cli::source::{Part, Source};
 use crate::cli::{exit, origin};
@@ -76,32 +77,28 @@ impl From {
     }
 
     /// Tells for which share of the requests so many attempts would have fitted.
-    pub(super) fn retries(
-        &self,
-        wanted: &Wanted,
-        format: Format,
-        page: &Page,
-    ) -> Result<u8, Fatal> {
-        self.tell(format, page, |told| report::retries(told, wanted))
+    pub(super) fn retries(&self, wanted: &Wanted, form: &Form) -> Result<u8, Fatal> {
+        self.tell(form, |told| report::retries(told, wanted))
     }
 
     /// Tells how the budgets of the requests split over their calls.
-    pub(super) fn chain(&self, asked: &Asked, format: Format, page: &Page) -> Result<u8, Fatal> {
-        self.tell(format, page, |told| report::chain(told, asked))
+    pub(super) fn chain(&self, asked: &Asked, form: &Form) -> Result<u8, Fatal> {
+        self.tell(form, |told| report::chain(told, asked))
     }
 
-    fn tell(
-        &self,
-        format: Format,
-        page: &Page,
-        told: impl FnOnce(&Told<'_>) -> String,
-    ) -> Result<u8, Fatal> {
+    fn tell(&self, form: &Form, told: impl FnOnce(&Told<'_>) -> String) -> Result<u8, Fatal> {
         let (measured, facts) = self.read()?;
-        let origin = (format == Format::Html).then(|| origin::of(&facts.files_read)).transpose()?;
-        let (width, is_coloured) = (page.width(), page.is_coloured());
-        let page = Told { measured: &measured, facts: &facts, origin, format, width, is_coloured };
+        let is_page = form.format == Format::Html;
+        let page = Told {
+            measured: &measured,
+            facts: &facts,
+            origin: is_page.then(|| origin::of(&facts.files_read)).transpose()?,
+            format: form.format,
+            width: form.page.width(),
+            is_coloured: form.page.is_coloured(),
+        };
         output::print(&told(&page))?;
-        Ok(self.done(&facts))
+        Ok(exit::done(self.inputs.strict, facts.problems.iter().map(|problem| problem.severity)))
     }
 
     /// A scenario of the one class that is read.
@@ -125,11 +122,6 @@ impl From {
         let unmodelled =
             |error| Fatal::Usage(format!("no scenario can be made of {name}: {error}"));
         Modelled::of(name, class, rate(class, &facts)).map_err(unmodelled)
-    }
-
-    /// The exit code of what was told of it.
-    fn done(&self, facts: &RunFacts) -> u8 {
-        exit::done(self.inputs.strict, facts.problems.iter().map(|problem| problem.severity))
     }
 }
 

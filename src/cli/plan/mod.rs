@@ -3,6 +3,7 @@
 mod chain;
 mod emit;
 mod form;
+mod from;
 mod retries;
 
 use clap::Subcommand;
@@ -24,9 +25,9 @@ pub(super) struct Args {
 /// What is planned; each is told at its arguments.
 #[derive(Debug, Subcommand)]
 enum What {
-    Chain(chain::Args),
+    Chain(Box<chain::Args>),
     Emit(emit::Args),
-    Retries(retries::Args),
+    Retries(Box<retries::Args>),
 }
 
 /// Runs it.

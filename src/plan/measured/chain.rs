@@ -7,7 +7,7 @@ use super::portion::Portion;
 use super::settled::{Settled, Source, median, p95};
 use crate::distributions::{Ordered, Values};
 use crate::names::names;
-use crate::plan::chain::{Chain, ChainPlan, allocated_timeout};
+use crate::plan::chain::{Chain, allocated_timeout};
 use crate::units::Nanos;
 
 /// What is asked: what is absent is taken from what was measured.
@@ -52,8 +52,8 @@ pub struct ClassChain {
     pub depths: Settled<Vec<u32>>,
     /// How often each is tried: once, and as often as any was.
     pub tries: Settled<Vec<u32>>,
-    /// The budget of these split.
-    pub plan: ChainPlan,
+    /// What these ask.
+    pub chain: Chain,
     /// The budget of each request split, by number of tries.
     pub allocated: Vec<Allocated>,
     /// Requests left out: they have no deadline.
@@ -103,7 +103,7 @@ impl Asked {
         let allocated =
             |&tries| self.allocated(&bounded, tries, usual.value, p95.as_ref().map(|it| it.value));
         Ok(ClassChain {
-            plan: chain.plan(),
+            chain,
             allocated: tries.value.iter().map(allocated).collect(),
             unbounded: calling().count() - bounded.len(),
             alone: class.requests.len() - calling().count(),

@@ -2,14 +2,15 @@
 
 use serde_json::Number;
 
+use super::super::chain as arithmetic;
 use super::records::{Record, whole};
 use super::{Told, words};
 use crate::distributions::{Name, Ordered};
+use crate::plan::chain::{Chain, ChainPlan};
 use crate::plan::measured::{Allocated, Asked, Class, ClassChain, Missing};
 use crate::report::model::{Block, Cell, Column, Report, Row, Section, Table};
 use crate::report::{Options, text, words as names};
 use crate::stats::Quantile;
-use crate::units::Nanos;
 
 const LEGEND: &str = "Times in ms; [a, b] is a 95 % interval, for which a trace counts as one witness. \
      Depth is how many calls follow one another below the request; a leaf is an attempt that called \
@@ -28,10 +29,16 @@ fn section(name: &Name, class: &Class, asked: &Asked) -> Section {
     let blocks = match asked.class(class) {
         Err(missing) => vec![Block::Note(format!("{requests}: {}", words_of(missing)))],
         Ok(chain) => {
+            let plan = chain.chain.plan();
             let mut blocks = vec![Block::Note(headline(&requests, &chain))];
-            let tables = [budget(&chain), rows(&chain), leaves(&chain), distributions(class)];
-            blocks.extend(tables.into_iter().flatten().map(Block::Table));
-            blocks.insert(3.min(blocks.len()), Block::Note(limits(&chain)));
+            blocks.extend(
+                [budget(&chain), rows(&chain.chain, &plan)].into_iter().flatten().map(Block::Table),
+            );
+            blocks.push(Block::Note(arithmetic::depth(&chain.chain, &plan)));
+            blocks.push(Block::Note(arithmetic::sensitivity(&chain.chain, &plan.twice_own)));
+            blocks.extend(
+                [leaves(&chain), distributions(class)].into_iter().flatten().map(Block::Table),
+            );
             blocks
         }
     };
@@ -84,40 +91,15 @@ fn budget(chain: &ClassChain) -> Option<Table> {
     Table { id: "budget", title, head: "", columns, ..Table::default() }.with_all(rows)
 }
 
-/// The rows of the plan.
-fn rows(chain: &ClassChain) -> Option<Table> {
-    let columns =
-        ["tries", "worst, no budget", "of end to end", "timeout of a try", "of leaf median"];
-    let (end_to_end, median) = (nanos(chain.end_to_end.value), nanos(chain.median.value));
-    let row = |row: &crate::plan::chain::ChainRow| {
-        let worst = u128::try_from(row.no_budget_worst_ns).unwrap_or(0);
-        let timeout = nanos(row.allocated_timeout);
-        let cells = vec![
-            Cell::Count(row.tries.into()),
-            Cell::TotalTime(row.no_budget_worst_ns),
-            Cell::Text(format!("×{}", text::rate(worst, end_to_end))),
-            Cell::Time(row.allocated_timeout),
-            Cell::Text(format!("×{}", text::rate(timeout, median))),
-        ];
-        Row { label: row.depth.to_string(), cells, ..Row::default() }
-    };
-    let columns = columns.map(|title| Column::new(title, "", "")).to_vec();
-    let title = "The chain".to_owned();
-    let table = Table { id: "chain", title, head: "depth", columns, ..Table::default() };
-    table.with_all(chain.plan.rows.iter().map(row).collect())
-}
-
-fn limits(chain: &ClassChain) -> String {
-    let twice = &chain.plan.twice_own;
-    let millis = |length: Nanos| text::millis(i128::from(length.as_nanos()));
-    format!(
-        "The most tries leave each the median down to depth {}; with twice the own time ({} ms) to \
-         depth {}, and {} ms for a try at the greatest depth.",
-        text::count(chain.plan.max_depth),
-        millis(twice.own),
-        text::count(twice.max_depth),
-        millis(twice.allocated_timeout),
-    )
+/// The rows of the plan. What was measured is told as everywhere, to three digits.
+fn rows(chain: &Chain, plan: &ChainPlan) -> Option<Table> {
+    let mut table = arithmetic::table(chain, plan)?;
+    for cell in table.rows.iter_mut().flat_map(|row| &mut row.cells) {
+        if let Cell::ExactTime(length) = *cell {
+            *cell = Cell::TotalTime(length);
+        }
+    }
+    Some(table)
 }
 
 /// For which share of requests a try has as long as a leaf takes.
@@ -216,18 +198,21 @@ fn chain_records(about: &Record, chain: &ClassChain) -> Vec<Record> {
     records.extend(about.policy("depth", "count", &chain.depths, counts));
     records.extend(about.policy("tries", "count", &chain.tries, counts));
     let (end_to_end, median) = (chain.end_to_end.value, chain.median.value);
-    for row in &chain.plan.rows {
+    let plan = chain.chain.plan();
+    for row in &plan.rows {
         let about = about.depth(row.depth).attempts(row.tries);
         let worst = i64::try_from(row.no_budget_worst_ns).unwrap_or(i64::MAX);
         let timeout = row.allocated_timeout;
         records.push(about.row("no_budget_worst_ns", "ns", Some(worst.into())));
-        let ratio = ratio(Nanos::from_nanos(worst), end_to_end);
-        records.push(about.row("budget_ratio", "ratio", ratio));
+        let ratio = |part, whole| Number::from_f64(arithmetic::ratio(part, whole));
+        let budget_ratio = ratio(row.no_budget_worst_ns, end_to_end);
+        records.push(about.row("budget_ratio", "ratio", budget_ratio));
         records.push(about.row("allocated_timeout_ns", "ns", Some(whole(timeout))));
-        records.push(about.row("ratio_to_median", "ratio", self::ratio(timeout, median)));
+        let ratio_to_median = ratio(i128::from(timeout.as_nanos()), median);
+        records.push(about.row("ratio_to_median", "ratio", ratio_to_median));
     }
-    records.push(about.row("max_depth", "count", Some(chain.plan.max_depth.into())));
-    let twice = &chain.plan.twice_own;
+    records.push(about.row("max_depth", "count", Some(plan.max_depth.into())));
+    let twice = &plan.twice_own;
     records.push(about.row("twice_own_max_depth", "count", Some(twice.max_depth.into())));
     records.push(about.row("twice_own_timeout_ns", "ns", Some(whole(twice.allocated_timeout))));
     for allocated in &chain.allocated {
@@ -238,15 +223,4 @@ fn chain_records(about: &Record, chain: &ClassChain) -> Vec<Record> {
         records.extend(p95.map(|p95| about.share("requests_left_leaf_p95", p95)));
     }
     records
-}
-
-/// One length per another; `None` per nothing.
-#[expect(clippy::cast_precision_loss, reason = "a ratio for people and plots need not be exact")]
-fn ratio(part: Nanos, whole: Nanos) -> Option<Number> {
-    let [part, whole] = [part, whole].map(|length| length.as_nanos() as f64);
-    Number::from_f64(part / whole)
-}
-
-fn nanos(length: Nanos) -> u128 {
-    u128::try_from(length.as_nanos()).unwrap_or(0)
 }

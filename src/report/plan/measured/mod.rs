@@ -11,9 +11,6 @@ use crate::plan::measured::{Asked, Measured, Wanted};
 use crate::report::model::{Block, Section};
 use records::Record;
 
-/// Version of the JSON and CSV forms. It changes when a name or a meaning does.
-pub const SCHEMA_VERSION: u32 = 1;
-
 /// What was measured, and what is known of it.
 #[derive(Debug)]
 pub struct Told<'a> {

@@ -4,10 +4,10 @@
 use serde::Serialize;
 use serde_json::Number;
 
-use super::SCHEMA_VERSION;
 use crate::distributions::{Call, Estimate, Name, Ordered};
 use crate::plan::measured::{Portion, Settled};
 use crate::report::RunFacts;
+use crate::report::plan::SCHEMA_VERSION;
 use crate::stats::Quantile;
 use crate::tables::spreadsheet::harmless;
 use crate::units::Nanos;
