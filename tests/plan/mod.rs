@@ -1,0 +1,4 @@
+//! `dwindle plan`.
+
+mod model;
+mod model_truth;
