@@ -44,13 +44,14 @@ fn digest(path: &str) -> io::Result<(u64, String)> {
 }
 
 /// The arguments as a shell reads them.
-fn command() -> String {
+pub(super) fn command() -> String {
     let arguments = std::env::args_os().skip(1);
     let words = arguments.map(|argument| quoted(&argument.to_string_lossy()));
     std::iter::once("dwindle".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
-fn quoted(word: &str) -> String {
+/// A word as a shell reads it.
+pub(super) fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         word.to_owned()

@@ -28,6 +28,11 @@ pub fn written(excerpt: &Excerpt) -> Result<Json, ExtractError> {
     document::of(&excerpt.written)
 }
 
+/// The document of spans that were made, not read.
+pub(crate) fn document(spans: &[WrittenSpan]) -> Result<Json, ExtractError> {
+    document::of(spans)
+}
+
 /// The document of the trace under neutral names, of which nothing is left but what `conventions`
 /// read: ids, times, kinds, outcomes, grants and the shape.
 pub fn anonymised(excerpt: &Excerpt, conventions: &Conventions) -> Result<Json, ExtractError> {

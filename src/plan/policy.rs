@@ -74,6 +74,12 @@ impl Share {
         decimals.trim_end_matches('0').trim_end_matches('.').to_owned()
     }
 
+    /// As a number, for those who print it.
+    #[expect(clippy::cast_precision_loss, reason = "a share is told, and counted no further")]
+    pub fn ratio(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+
     /// Whether `part` is less than this share of `whole`.
     pub fn is_above(self, part: u64, whole: u64) -> bool {
         u128::from(part) * 1_000_000 < u128::from(self.0) * u128::from(whole)

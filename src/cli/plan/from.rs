@@ -98,11 +98,15 @@ impl From {
             is_coloured: form.page.is_coloured(),
         };
         output::print(&told(&page))?;
-        Ok(exit::done(self.inputs.strict, facts.problems.iter().map(|problem| problem.severity)))
+        Ok(self.done(&facts))
     }
 
-    /// A scenario of the one class that is read.
-    pub(super) fn modelled(&self) -> Result<Modelled, Fatal> {
+    fn done(&self, facts: &RunFacts) -> u8 {
+        exit::done(self.inputs.strict, facts.problems.iter().map(|problem| problem.severity))
+    }
+
+    /// A scenario of the one class that is read, and the exit code.
+    pub(super) fn modelled(&self) -> Result<(Modelled, u8), Fatal> {
         let (measured, facts) = self.read()?;
         let mut classes: Vec<_> = measured.classes.iter().collect();
         classes.sort_by_key(|(_, class)| Reverse(class.requests.len()));
@@ -121,7 +125,8 @@ impl From {
         };
         let unmodelled =
             |error| Fatal::Usage(format!("no scenario can be made of {name}: {error}"));
-        Modelled::of(name, class, rate(class, &facts)).map_err(unmodelled)
+        let modelled = Modelled::of(name, class, rate(class, &facts)).map_err(unmodelled)?;
+        Ok((modelled, self.done(&facts)))
     }
 }
 

@@ -4,6 +4,7 @@ mod chain;
 mod emit;
 mod form;
 mod from;
+mod model;
 mod retries;
 
 use clap::Subcommand;
@@ -27,6 +28,7 @@ pub(super) struct Args {
 enum What {
     Chain(Box<chain::Args>),
     Emit(emit::Args),
+    Model(Box<model::Args>),
     Retries(Box<retries::Args>),
 }
 
@@ -35,6 +37,7 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     match &args.what {
         What::Chain(args) => chain::run(args),
         What::Emit(args) => emit::run(args),
+        What::Model(args) => model::run(args),
         What::Retries(args) => retries::run(args),
     }
 }

@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 
 use super::model::Modelled;
 use crate::plan::model::{Configuration, Durations, Service};
-use crate::plan::policy::Share;
 use crate::units::Nanos;
 
 impl Modelled {
@@ -29,7 +28,7 @@ impl Modelled {
         scenario
             .base_per_s
             .iter()
-            .for_each(|rate| line(format!("base_per_s = {}", decimal(*rate))));
+            .for_each(|rate| line(format!("base_per_s = {}", rate.decimal())));
         scenario.services.iter().for_each(|service| line(written(service)));
         for regime in &scenario.regimes {
             line(format!(
@@ -97,7 +96,7 @@ fn configuration(configuration: &Configuration) -> String {
         text.push_str("\npropagate = true");
     }
     if let Some(budget) = retry_budget {
-        let _ = write!(text, "\nretry_budget = {}", decimal(*budget));
+        let _ = write!(text, "\nretry_budget = {}", budget.decimal());
     }
     text
 }
@@ -107,12 +106,4 @@ fn quoted(length: Nanos) -> String {
     let nanos = length.as_nanos();
     let text = format!("{}.{:06}", nanos / 1_000_000, nanos % 1_000_000);
     format!("\"{}ms\"", text.trim_end_matches('0').trim_end_matches('.'))
-}
-
-/// Millionths as a decimal number.
-fn decimal(share: Share) -> String {
-    let millionths = share.millionths();
-    let text = format!("{}.{:06}", millionths / 1_000_000, millionths % 1_000_000);
-    let text = text.trim_end_matches('0');
-    if text.ends_with('.') { format!("{text}0") } else { text.to_owned() }
 }

@@ -8,6 +8,8 @@ use crate::units::Nanos;
 /// A service that serves a request, or an attempt.
 #[derive(Clone, Debug)]
 pub(super) struct Served {
+    /// The number of its span, from 1; 0 before all are counted.
+    pub id: u64,
     /// The service, by number.
     pub service: usize,
     /// When it began.
@@ -49,6 +51,8 @@ pub(super) struct Call {
 /// One try.
 #[derive(Clone, Debug)]
 pub(super) struct Attempt {
+    /// The number of its span; 0 before all are counted.
+    pub id: u64,
     /// What it is within its call.
     pub kind: AttemptKind,
     /// When it was sent.
@@ -64,6 +68,20 @@ pub(super) struct Attempt {
 }
 
 impl Served {
+    /// Numbers all spans from `next` on, callers before callees. Gives the number after the last.
+    pub(super) fn number(&mut self, mut next: u64) -> u64 {
+        self.id = next;
+        next += 1;
+        for attempt in self.calls.iter_mut().flat_map(|call| &mut call.attempts) {
+            attempt.id = next;
+            next += 1;
+            if let Some(served) = &mut attempt.served {
+                next = served.number(next);
+            }
+        }
+        next
+    }
+
     /// How many attempts were made below it.
     pub(super) fn attempts(&self) -> u64 {
         let below = |attempt: &Attempt| 1 + attempt.served.as_ref().map_or(0, Self::attempts);

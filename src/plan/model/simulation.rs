@@ -42,10 +42,13 @@ impl<'s> Simulation<'s> {
         }
     }
 
-    /// The next request.
+    /// The next request, its spans numbered from 1.
     pub(super) fn request(&mut self) -> Served {
         let deadline = self.scenario.threshold;
-        self.serve(0, Nanos::ZERO, Deadline { effective: deadline, known: deadline })
+        let deadline = Deadline { effective: deadline, known: deadline };
+        let mut request = self.serve(0, Nanos::ZERO, deadline);
+        request.number(1);
+        request
     }
 
     /// A service at work: its arms beside one another, and then its own share, whatever came of them.
@@ -67,7 +70,7 @@ impl<'s> Simulation<'s> {
             }
             own_from = own_from.max(at);
         }
-        Served { service, start, end: own_from + own, own_from, outcome, deadline, calls }
+        Served { id: 0, service, start, end: own_from + own, own_from, outcome, deadline, calls }
     }
 
     /// A call, as often as it takes and may: its attempts, and when the caller goes on.
@@ -138,7 +141,7 @@ impl<'s> Simulation<'s> {
         let served = self.serve(callee, received, of_callee);
         let (answered, outcome) = (served.end + transit, served.outcome);
         let mut attempt =
-            Attempt { kind, start, end: answered, outcome, grant, served: Some(served) };
+            Attempt { id: 0, kind, start, end: answered, outcome, grant, served: Some(served) };
         if answered - start > grant {
             self.leave(&mut attempt, start + grant, Outcome::DeadlineExceeded);
         }

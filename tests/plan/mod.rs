@@ -1,0 +1,5 @@
+//! `dwindle plan`.
+
+mod measured;
+mod model;
+mod model_truth;
