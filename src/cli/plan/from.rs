@@ -26,7 +26,7 @@ const HEADING: &str = "What was measured";
 #[derive(Debug, clap::Args)]
 #[command(
     next_help_heading = HEADING,
-    mut_arg("paths", |paths| paths.long("from").required(false).num_args(1..).action(ArgAction::Append).help(
+    mut_arg("paths", |paths| paths.long("from").display_order(0).required(false).num_args(1..).action(ArgAction::Append).help(
         "Take what no flag says from exported traces (files, folders, patterns, or - for standard \
          input) or from folders that dwindle analyze wrote, and tell for which share of these very \
          requests it holds"

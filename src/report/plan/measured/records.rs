@@ -40,6 +40,7 @@ pub(super) struct Record {
     unit: &'static str,
     lo: Option<Number>,
     hi: Option<Number>,
+    part: Option<u64>,
     n: Option<u64>,
     effective_n: Option<u64>,
     source: Option<&'static str>,
@@ -164,6 +165,7 @@ impl Record {
             unit: "ratio",
             lo: real(lo),
             hi: real(hi),
+            part: Some(portion.proportion.part),
             n: Some(portion.proportion.whole),
             effective_n: Some(portion.effective),
             ..self.clone()
