@@ -1,5 +1,7 @@
 //! `dwindle plan chain`: how the time of a chain splits.
 
+use std::collections::BTreeSet;
+
 use super::form::Form;
 use crate::cli::output::Fatal;
 use crate::cli::{exit, manifest};
@@ -59,12 +61,14 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     if let Some((_, message)) = wrong.into_iter().find(|(is_wrong, _)| *is_wrong) {
         return Err(Fatal::Usage(message.to_owned()));
     }
+    // Each is told once, the least first.
+    let told = |list: &[u32]| list.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
     let chain = Chain {
         end_to_end: *end_to_end,
         own: *own,
         median: *median,
-        depths: depth.clone(),
-        tries: tries.clone(),
+        depths: told(depth),
+        tries: told(tries),
     };
     let version = manifest::VERSION;
     form.print(&[], |_| report(&chain, version), || json(&chain, version))?;
