@@ -1,5 +1,7 @@
 //! `dwindle plan chain`: how the time of a chain splits.
 
+use std::collections::BTreeSet;
+
 use super::form::Form;
 use super::from::From;
 use crate::cli::output::Fatal;
@@ -55,15 +57,12 @@ impl Args {
     /// What is asked, where nothing was measured.
     fn chain(&self) -> Chain {
         let or = |given: Option<Nanos>, millis| given.unwrap_or(Nanos::from_millis(millis));
-        let counts = |given: &Option<Vec<u32>>, default: &[u32]| {
-            given.clone().unwrap_or_else(|| default.to_vec())
-        };
         Chain {
             end_to_end: or(self.end_to_end, 200),
             own: or(self.own, 20),
             median: or(self.median, 8),
-            depths: counts(&self.depth, &[1, 2, 3, 4]),
-            tries: counts(&self.tries, &[1, 3]),
+            depths: in_order(self.depth.as_deref().unwrap_or(&[1, 2, 3, 4])),
+            tries: in_order(self.tries.as_deref().unwrap_or(&[1, 3])),
         }
     }
 
@@ -73,10 +72,15 @@ impl Args {
             end_to_end: self.end_to_end,
             own: self.own,
             median: self.median,
-            depths: self.depth.clone(),
-            tries: self.tries.clone(),
+            depths: self.depth.as_deref().map(in_order),
+            tries: self.tries.as_deref().map(in_order),
         }
     }
+}
+
+/// Each is told once, the least first.
+fn in_order(list: &[u32]) -> Vec<u32> {
+    list.iter().copied().collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// More rows than this nobody reads.

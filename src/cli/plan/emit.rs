@@ -69,7 +69,7 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     let Emitted { text, unsaid } = wanted.emit(args.target).map_err(Fatal::Usage)?;
     output::print(&text)?;
     for unsaid in unsaid {
-        output::note(&format!("not said: {unsaid}"));
+        output::note(&format!("note: {unsaid}"));
     }
     Ok(exit::DONE)
 }

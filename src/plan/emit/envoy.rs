@@ -49,11 +49,17 @@ pub(super) fn emit(wanted: &Wanted<'_>) -> Result<(String, Vec<String>), String>
         let budget = call.retry_budget;
         let least = clusters.entry(cluster.clone()).or_insert(budget);
         *least = crate::budget::earlier(*least, budget);
-        Route { wanted, call, cluster: &cluster, timeout }.push(&mut routes, &mut unsaid)?;
+        Route { wanted, call, cluster: &cluster, timeout }.push(&mut routes)?;
     }
     let mut text = routes + "clusters:\n";
     for (name, budget) in &clusters {
         push_cluster(&mut text, name, *budget);
+    }
+    if clusters.len() > 1 {
+        unsaid.push(
+            "which requests go to which cluster: put each route where those of its callee are matched"
+                .to_owned(),
+        );
     }
     if clusters.values().any(Option::is_some) {
         unsaid.push(
@@ -72,7 +78,18 @@ struct Route<'a> {
 }
 
 impl Route<'_> {
-    fn push(&self, text: &mut String, unsaid: &mut Vec<String>) -> Result<(), String> {
+    /// A route; what it does not say stands before it.
+    fn push(&self, text: &mut String) -> Result<(), String> {
+        let (mut route, mut unsaid) = (String::new(), Vec::new());
+        self.push_keys(&mut route, &mut unsaid)?;
+        for point in &unsaid {
+            push_comment(text, &format!("- {point}"));
+        }
+        text.push_str(&route);
+        Ok(())
+    }
+
+    fn push_keys(&self, text: &mut String, unsaid: &mut Vec<String>) -> Result<(), String> {
         let Self { call, cluster, .. } = self;
         if let Some(caller) = &call.caller {
             let caller = quoted(caller.as_str());
@@ -182,7 +199,7 @@ fn push_cluster(text: &mut String, name: &str, budget: Option<Share>) {
         text,
         &format!(
             "{} retries per first try are {percent} % of all requests under way, which is what Envoy \
-             counts.",
+             counts; {concurrency} at a time pass whatever the share.",
             budget.decimal()
         ),
     );

@@ -145,7 +145,7 @@ fn retries(call: &CallPolicy, attempts: u32, unsaid: &mut Vec<String>) -> Value 
     }
     unsaid.push(format!("backoff{of}: clients make each wait up to a fifth shorter or longer"));
     unsaid.push(format!(
-        "which errors are tried again{of}: UNAVAILABLE is written, which may also come after the server \
+        "errors that are tried again{of}: UNAVAILABLE is written, which may also come after the server \
          has begun, so that only what may be done twice should be tried again"
     ));
     json!({

@@ -53,6 +53,12 @@ impl Wanted<'_> {
     /// # Errors
     /// Says why there is no such configuration.
     pub fn emit(&self, target: Target) -> Result<Emitted, String> {
+        if let Some(callee) = self.callee
+            && self.calls().is_empty()
+            && !self.policy.call.is_empty()
+        {
+            return Err(format!("no [[call]] of the policy is about calls to {callee}"));
+        }
         match target {
             Target::Grpc => grpc::emit(self),
             Target::Envoy => envoy::emit(self).map(told_in_comments),
@@ -123,9 +129,11 @@ impl Wanted<'_> {
 
 /// The same with what it does not say told in comments before it.
 fn told_in_comments((text, unsaid): (String, Vec<String>)) -> Emitted {
-    let mut told = String::from("# Written by dwindle plan emit.\n");
+    let mut told = String::new();
+    let head = "By dwindle plan emit. What it does not say, or says otherwise than was meant:";
+    text::push_comment(&mut told, head);
     for point in &unsaid {
-        text::push_comment(&mut told, &format!("Not said: {point}."));
+        text::push_comment(&mut told, &format!("- {point}"));
     }
     Emitted { text: told + &text, unsaid: Vec::new() }
 }

@@ -48,13 +48,14 @@ pub fn report(told: &Told<'_>, is_for_programs: bool) -> Report {
     blocks.extend(swept.iter().filter_map(|swept| swept.limits(is_for_programs)).map(Block::Table));
     if is_for_programs {
         blocks.extend(swept.iter().filter_map(Swept::all_points).map(Block::Table));
-    } else {
-        let points = text::counted(swept.iter().map(|it| it.points.len() as u64).sum(), "point");
-        blocks.push(Block::Note(format!("csv and json have the {points} of both sweeps.")));
     }
     if let Some((layers, courses)) = told.courses() {
         blocks.push(Block::Note(amplified(layers, &courses)));
         blocks.extend(layers_table(layers, &courses).map(Block::Table));
+    }
+    if !is_for_programs {
+        let points = text::counted(swept.iter().map(|it| it.points.len() as u64).sum(), "point");
+        blocks.push(Block::Note(format!("csv and json have the {points} of both sweeps.")));
     }
     let section = Section { title: "Retries".to_owned(), class: None, blocks };
     let title = "Which attempts fit";
@@ -120,8 +121,13 @@ fn headline(retries: &Retries, plan: &RetryPlan) -> String {
     );
     match plan.attempts_admitted {
         0 => format!("{spent} No attempt fits."),
+        1 => format!(
+            "{spent} 1 attempt fits and uses {}; {} stay unused.",
+            ms(plan.used),
+            ms(plan.unused)
+        ),
         admitted => format!(
-            "{spent} {} and the waits between them use {}; {} stay unused.",
+            "{spent} {} fit; they and the waits between them use {}, and {} stay unused.",
             text::counted(admitted.into(), "attempt"),
             ms(plan.used),
             ms(plan.unused)
