@@ -113,6 +113,17 @@ pub(crate) fn optional_share<'de, D: Deserializer<'de>>(
     Share::parse(&text).map(Some).map_err(D::Error::custom)
 }
 
+impl CallPolicy {
+    /// Whether it is about calls from `caller` to `callee`.
+    pub fn is_about(&self, caller: &str, callee: &str, operation: &str) -> bool {
+        let is_of =
+            |glob: &Option<Glob>, name: &str| glob.as_ref().is_none_or(|it| it.matches(name));
+        is_of(&self.caller, caller)
+            && is_of(&self.callee, callee)
+            && is_of(&self.operation, operation)
+    }
+}
+
 impl Policy {
     /// Reads a policy file.
     ///
@@ -131,13 +142,7 @@ impl Policy {
 
     /// What a call gets from `caller` to `callee`.
     pub fn of_call(&self, caller: &str, callee: &str, operation: &str) -> Option<&CallPolicy> {
-        let is_of =
-            |glob: &Option<Glob>, name: &str| glob.as_ref().is_none_or(|it| it.matches(name));
-        self.call.iter().find(|call| {
-            is_of(&call.caller, caller)
-                && is_of(&call.callee, callee)
-                && is_of(&call.operation, operation)
-        })
+        self.call.iter().find(|call| call.is_about(caller, callee, operation))
     }
 
     /// A value that reads well and cannot be meant: its key, and what was expected.

@@ -3,11 +3,13 @@
 use std::fmt::Write;
 
 use super::Run;
+use super::calls::CallRules;
 use crate::units::Nanos;
 
 /// The `[[contract]]` of a run. Names hold nothing that would end a text or match more than itself.
 pub(super) fn of(run: &Run<'_>) -> String {
     let (scenario, configuration) = (run.model.scenario, run.configuration);
+    let rules = CallRules::of(scenario, &run.model.topology, configuration);
     let name = run.name();
     let mut told = format!(
         "[[contract]]\nname = \"{name}\"\nrequest_class = \"{name}\"\n\
@@ -19,7 +21,7 @@ pub(super) fn of(run: &Run<'_>) -> String {
     if let Some(root) = scenario.services.first().filter(|_| !run.model.topology.is_nested()) {
         retry.push(format!("owner = \"{}\"", root.name));
     }
-    retry.push(format!("max_attempts = {}", configuration.max_attempts));
+    retry.push(format!("max_attempts = {}", rules.most_tries()));
     retry.push(format!("attempt_allowance = \"{}\"", written(configuration.timeout)));
     if !configuration.backoff.is_empty() {
         let waits = configuration.backoff.iter().map(|wait| format!("\"{}\"", written(*wait)));

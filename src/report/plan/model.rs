@@ -185,8 +185,10 @@ fn table(rows: &[Outcome]) -> Option<Table> {
     };
     let row = |row: &Outcome| {
         let tried = row.requests().saturating_mul(row.steps);
-        let load =
-            row.internal_per_s().map_or(Cell::Absent, |load| Cell::Text(format!("{load:.0}")));
+        let load = row.base_per_s.map_or(Cell::Absent, |base| {
+            let attempts = row.attempts.saturating_mul(base.millionths());
+            Cell::Ratio(attempts, row.requests().saturating_mul(1_000_000))
+        });
         let cells = vec![
             Cell::Count(row.within),
             Cell::Count(row.outside),
