@@ -101,6 +101,38 @@ impl Glob {
         Pattern::new(pattern).map(Self).map_err(|error| format!("bad pattern: {}", error.msg))
     }
 
+    /// A pattern that only `text` matches.
+    pub fn literal(text: &str) -> Self {
+        let escaped = Pattern::escape(text);
+        // What is escaped has nothing in it that could be wrong.
+        Self(Pattern::new(&escaped).unwrap_or_default())
+    }
+
+    /// The only text that matches, if there is only one.
+    pub fn as_literal(&self) -> Option<String> {
+        let mut literal = String::new();
+        let mut rest = self.as_str();
+        while let Some(c) = rest.chars().next() {
+            // Such as `[*]`, which is what escaping makes of a star.
+            let one = rest.strip_prefix('[').and_then(|rest| {
+                let c = rest.chars().next().filter(|c| *c != '!')?;
+                Some((c, rest.strip_prefix(c)?.strip_prefix(']')?))
+            });
+            match (one, c) {
+                (Some((c, after)), _) => {
+                    literal.push(c);
+                    rest = after;
+                }
+                (None, '*' | '?' | '[') => return None,
+                (None, c) => {
+                    literal.push(c);
+                    rest = rest.get(c.len_utf8()..).unwrap_or_default();
+                }
+            }
+        }
+        Some(literal)
+    }
+
     /// Whether the whole of `text` matches.
     pub fn matches(&self, text: &str) -> bool {
         self.0.matches(text)

@@ -74,6 +74,12 @@ impl Share {
         self.0 as f64 / 1e6
     }
 
+    /// As a decimal number, which [`Share::parse`] reads.
+    pub fn decimal(self) -> String {
+        let decimals = format!("{}.{:06}", self.0 / 1_000_000, self.0 % 1_000_000);
+        decimals.trim_end_matches('0').trim_end_matches('.').to_owned()
+    }
+
     /// Whether `part` is less than this share of `whole`.
     pub fn is_above(self, part: u64, whole: u64) -> bool {
         u128::from(part) * 1_000_000 < u128::from(self.0) * u128::from(whole)

@@ -42,9 +42,11 @@ pub(super) fn number(cell: &Cell) -> Option<Number> {
         Cell::Share(part, whole) | Cell::Ratio(part, whole) => {
             plain(i128::from(*part), "count", Some(i128::from(*whole)))
         }
-        Cell::TimeShare(part, whole) => plain(*part, "ns", Some(*whole)),
+        Cell::TimeShare(part, whole) | Cell::Multiple(part, whole) => {
+            plain(*part, "ns", Some(*whole))
+        }
         Cell::Time(length) => plain(nanos(*length), "ns", None),
-        Cell::TotalTime(sum) => plain(*sum, "ns", None),
+        Cell::TotalTime(sum) | Cell::ExactTime(sum) => plain(*sum, "ns", None),
         Cell::TimeRange(least, largest) => Number {
             value: (least == largest).then(|| nanos(*least)),
             lo: Some(nanos(*least)),

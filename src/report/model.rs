@@ -160,6 +160,10 @@ pub enum Cell {
     Time(Nanos),
     /// A sum of lengths, which may be longer than a length can be.
     TotalTime(i128),
+    /// A length of time that a person gave or that follows from it, told to its last digit.
+    ExactTime(i128),
+    /// A length of time over another; people read how many times as long it is.
+    Multiple(i128, i128),
     /// Several lengths of time: the least and the largest.
     TimeRange(Nanos, Nanos),
     /// An instant.
@@ -301,6 +305,8 @@ impl Cell {
             Self::Ratio(part, whole) => text::ratio(*part, *whole),
             Self::Time(length) => text::millis(i128::from(length.as_nanos())),
             Self::TotalTime(sum) => text::millis(*sum),
+            Self::ExactTime(length) => text::exact_millis(*length),
+            Self::Multiple(part, whole) => text::multiple(*part, *whole),
             Self::TimeRange(least, largest) => {
                 let millis = |length: &Nanos| text::millis(i128::from(length.as_nanos()));
                 let (least, largest) = (millis(least), millis(largest));

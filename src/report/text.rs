@@ -14,6 +14,28 @@ pub(super) fn millis(nanos: i128) -> String {
     format!("{sign}{}", three_digits(nanos.unsigned_abs(), 6))
 }
 
+/// A length of time in milliseconds to its last digit, without the unit.
+pub(super) fn exact_millis(nanos: i128) -> String {
+    let sign = if nanos < 0 { "-" } else { "" };
+    let (whole, rest) = (nanos.unsigned_abs() / 1_000_000, nanos.unsigned_abs() % 1_000_000);
+    let decimals = format!("{rest:06}");
+    let whole = thousands(&whole.to_string());
+    without_zeros(&format!("{sign}{whole}.{decimals}")).to_owned()
+}
+
+/// How many times as long as `whole` `part` is, with three significant digits.
+pub(super) fn multiple(part: i128, whole: i128) -> String {
+    if part < 0 || whole <= 0 {
+        return ABSENT.to_owned();
+    }
+    format!("×{}", without_zeros(&rate(part.unsigned_abs(), whole.unsigned_abs())))
+}
+
+/// A decimal number without the zeros at the end of its decimals.
+fn without_zeros(number: &str) -> &str {
+    if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number }
+}
+
 /// `part` per `whole` with three significant digits.
 pub(super) fn ratio(part: u64, whole: u64) -> String {
     rate(u128::from(part), u128::from(whole))

@@ -28,7 +28,12 @@ fn a_manual_page_is_there_for_each_verb_and_tells_its_flags() {
         assert!(page.contains(".SH SYNOPSIS") && page.contains("xample"), "{verb}:\n{page}");
     }
     assert!(page("dwindle-report.1").contains("\\-\\-deadline"));
-    assert_eq!(fs::read_dir(&out).unwrap().count(), verbs().len() + 1);
+    // What plan plans has pages of its own.
+    assert!(page("dwindle-plan-retries.1").contains("\\-\\-max\\-attempts"));
+    let names =
+        fs::read_dir(&out).unwrap().map(|it| it.unwrap().file_name().into_string().unwrap());
+    let others = names.filter(|name| !name.starts_with("dwindle-plan-"));
+    assert_eq!(others.count(), verbs().len() + 1);
     assert_eq!(page("dwindle.1"), run(&["man"]).out);
     for file in fs::read_dir(&out).unwrap() {
         let text = fs::read_to_string(file.unwrap().path()).unwrap();

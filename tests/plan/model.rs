@@ -18,15 +18,11 @@ fn told(args: &[&str]) -> String {
     ran.out
 }
 
-fn json(args: &[&str]) -> Value {
-    serde_json::from_str(&told(&[args, &["--format", "json"]].concat())).unwrap()
-}
-
 /// Scenario: 40 requests of two arms of two calls, of which every sixteenth takes a second; or nearly all.
 /// Guarantee: what four policies make of them, to the nanosecond.
 #[test]
 fn the_built_in_scenario_gives_the_known_figures() {
-    let told = json(&[]);
+    let told = super::json(&["model"]);
     assert_eq!(told["schema_version"], 1);
     assert_eq!(told["unlimited_retry_per_s"], 5000.04);
     let base = 416.67 * 4.0;

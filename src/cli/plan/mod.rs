@@ -1,6 +1,10 @@
 //! `dwindle plan`: what a policy would do.
 
+mod chain;
+mod emit;
+mod form;
 mod model;
+mod retries;
 
 use clap::Subcommand;
 
@@ -8,6 +12,12 @@ use super::output::Fatal;
 
 /// Plan retries, timeouts and budgets, by arithmetic and by what was measured.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  dwindle plan retries --deadline 1s --elapsed 230ms --attempt 150ms --backoff 100ms,200ms
+  dwindle plan chain --end-to-end 200ms --own 20ms --median 8ms
+  dwindle plan emit --as envoy --callee cart --attempt 150ms
+  dwindle plan model --scenario scenario.toml --seed 7")]
 pub(super) struct Args {
     #[command(subcommand)]
     what: What,
@@ -16,12 +26,18 @@ pub(super) struct Args {
 /// What is planned; each is told at its arguments.
 #[derive(Debug, Subcommand)]
 enum What {
+    Chain(chain::Args),
+    Emit(emit::Args),
     Model(model::Args),
+    Retries(retries::Args),
 }
 
 /// Runs it.
 pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     match &args.what {
+        What::Chain(args) => chain::run(args),
+        What::Emit(args) => emit::run(args),
         What::Model(args) => model::run(args),
+        What::Retries(args) => retries::run(args),
     }
 }
