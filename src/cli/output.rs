@@ -50,6 +50,14 @@ pub(super) enum Fatal {
     /// A flag's value is wrong in a way that only shows with the others.
     #[error("{0}")]
     Usage(String),
+    /// What ended a run that is the same whenever it is run.
+    #[error("{error}\nto repeat this run: {command}")]
+    Repeatable {
+        /// Why it ended.
+        error: Box<Self>,
+        /// What runs it again.
+        command: String,
+    },
     /// Standard output.
     #[error("standard output: {0}")]
     Output(io::Error),

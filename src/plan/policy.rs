@@ -68,16 +68,16 @@ impl Share {
         self.0
     }
 
-    /// As a decimal number, which [`Share::parse`] reads.
-    pub fn decimal(self) -> String {
-        let decimals = format!("{}.{:06}", self.0 / 1_000_000, self.0 % 1_000_000);
-        decimals.trim_end_matches('0').trim_end_matches('.').to_owned()
-    }
-
     /// As a number, for those who print it.
     #[expect(clippy::cast_precision_loss, reason = "a share is told, and counted no further")]
     pub fn ratio(self) -> f64 {
         self.0 as f64 / 1e6
+    }
+
+    /// As a decimal number, which [`Share::parse`] reads.
+    pub fn decimal(self) -> String {
+        let decimals = format!("{}.{:06}", self.0 / 1_000_000, self.0 % 1_000_000);
+        decimals.trim_end_matches('0').trim_end_matches('.').to_owned()
     }
 
     /// Whether `part` is less than this share of `whole`.
@@ -119,6 +119,17 @@ pub(crate) fn optional_share<'de, D: Deserializer<'de>>(
     Share::parse(&text).map(Some).map_err(D::Error::custom)
 }
 
+impl CallPolicy {
+    /// Whether it is about calls from `caller` to `callee`.
+    pub fn is_about(&self, caller: &str, callee: &str, operation: &str) -> bool {
+        let is_of =
+            |glob: &Option<Glob>, name: &str| glob.as_ref().is_none_or(|it| it.matches(name));
+        is_of(&self.caller, caller)
+            && is_of(&self.callee, callee)
+            && is_of(&self.operation, operation)
+    }
+}
+
 impl Policy {
     /// Reads a policy file.
     ///
@@ -137,13 +148,7 @@ impl Policy {
 
     /// What a call gets from `caller` to `callee`.
     pub fn of_call(&self, caller: &str, callee: &str, operation: &str) -> Option<&CallPolicy> {
-        let is_of =
-            |glob: &Option<Glob>, name: &str| glob.as_ref().is_none_or(|it| it.matches(name));
-        self.call.iter().find(|call| {
-            is_of(&call.caller, caller)
-                && is_of(&call.callee, callee)
-                && is_of(&call.operation, operation)
-        })
+        self.call.iter().find(|call| call.is_about(caller, callee, operation))
     }
 
     /// A value that reads well and cannot be meant: its key, and what was expected.

@@ -27,7 +27,7 @@ fn help_of_each_verb_tells_what_it_does_and_gives_an_example() {
         insta::assert_snapshot!(format!("help-{verb}"), help.out);
     }
     insta::assert_snapshot!("help", run(&["--help"]).out);
-    for plan in ["chain", "emit", "retries"] {
+    for plan in ["chain", "emit", "model", "retries"] {
         let help = run(&["plan", plan, "--help"]);
         assert!(help.out.contains("Example"), "plan {plan} has no example:\n{}", help.out);
         insta::assert_snapshot!(format!("help-plan-{plan}"), help.out);

@@ -71,7 +71,8 @@ fn scenario(seed: u64) -> String {
             let _ = writeln!(text, "own = {}", chance.length(0, threshold / 8));
         }
         if chance.one_in(3) {
-            let _ = writeln!(text, "transit = {}", chance.length(0, 9));
+            let most = if chance.one_in(4) { threshold } else { 9 };
+            let _ = writeln!(text, "transit = {}", chance.length(0, most));
         }
         if nested {
             let arms = (0..chance.between(1, if service == 0 { 3 } else { 2 })).map(|_| {
@@ -91,6 +92,9 @@ fn scenario(seed: u64) -> String {
     }
     for number in 0..chance.between(1, 2) {
         configuration(&mut text, &mut chance, number, threshold);
+        if chance.one_in(3) {
+            call(&mut text, &mut chance, services, threshold);
+        }
     }
     text
 }
@@ -112,10 +116,12 @@ fn durations(text: &mut String, chance: &mut Chance, threshold: u64) {
 }
 
 fn configuration(text: &mut String, chance: &mut Chance, number: u64, threshold: u64) {
+    // Timeouts within the tolerance of verdicts are rare in life.
+    let is_short = chance.one_in(6);
     let _ = write!(
         text,
         "\n[[configuration]]\nname = \"c{number}\"\ntimeout = {}\nmax_attempts = {}\n",
-        chance.length(2, threshold + 50),
+        if is_short { chance.length(1, 4) } else { chance.length(5, threshold + 50) },
         chance.between(1, 3)
     );
     let mut is_set = |key: &str| {
@@ -130,7 +136,11 @@ fn configuration(text: &mut String, chance: &mut Chance, number: u64, threshold:
     }
     if chance.one_in(2) {
         let count = chance.between(1, 2);
-        let _ = writeln!(text, "backoff = {}", chance.lengths(count, 0, 30));
+        let _ = writeln!(
+            text,
+            "backoff = {}",
+            chance.lengths(count, 0, if is_short { threshold } else { 30 })
+        );
     }
     if chance.one_in(3) {
         let _ = writeln!(text, "retry_budget = 0.{}", chance.between(0, 9));
@@ -140,6 +150,25 @@ fn configuration(text: &mut String, chance: &mut Chance, number: u64, threshold:
     }
     if chance.one_in(2) {
         let _ = writeln!(text, "hedge_after = {}", chance.length(1, threshold / 2));
+    }
+}
+
+/// Calls of one service made otherwise.
+fn call(text: &mut String, chance: &mut Chance, services: u64, threshold: u64) {
+    let _ = write!(
+        text,
+        "\n[[configuration.call]]\ncallee = \"s{}\"\ntimeout = {}\n",
+        chance.between(1, services - 1),
+        chance.length(5, threshold)
+    );
+    if chance.one_in(2) {
+        let _ = writeln!(text, "max_attempts = {}", chance.between(1, 3));
+    }
+    if chance.one_in(2) {
+        let _ = writeln!(text, "backoff = {}", chance.lengths(1, 0, 20));
+    }
+    if chance.one_in(3) {
+        let _ = writeln!(text, "retry_budget = 0.{}", chance.between(1, 9));
     }
 }
 

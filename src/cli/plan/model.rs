@@ -75,11 +75,12 @@ pub(super) struct Args {
 
 /// Runs it. Whatever ends it is told with the command that repeats it.
 pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
-    let done = told(args);
-    if done.as_ref().is_err_and(|error| !error.is_closed_pipe()) {
-        output::note(&format!("to repeat this run: {}", command(args, false)));
-    }
-    done
+    told(args).map_err(|error| {
+        if error.is_closed_pipe() {
+            return error;
+        }
+        Fatal::Repeatable { error: Box::new(error), command: command(args, false) }
+    })
 }
 
 fn told(args: &Args) -> Result<u8, Fatal> {

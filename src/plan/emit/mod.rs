@@ -11,6 +11,7 @@ use crate::budget::available;
 use crate::contract::Glob;
 use crate::names::names;
 use crate::units::Nanos;
+pub(in crate::plan) use text::duration;
 use text::millis;
 
 names! {

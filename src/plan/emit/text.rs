@@ -18,7 +18,7 @@ pub(super) fn seconds(length: Nanos) -> String {
 }
 
 /// As people write durations, in the largest unit that needs no decimals.
-pub(super) fn duration(length: Nanos) -> String {
+pub(in crate::plan) fn duration(length: Nanos) -> String {
     let nanos = length.as_nanos();
     let units = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000)];
     let whole = units.into_iter().find(|(_, unit)| nanos % unit == 0);

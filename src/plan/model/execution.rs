@@ -44,6 +44,10 @@ pub(super) struct Call {
     pub arm: usize,
     /// Its step within the arm, from 1.
     pub step: usize,
+    /// Of one attempt.
+    pub timeout: Nanos,
+    /// The retry budget that its attempts are counted in, by number.
+    pub budget: usize,
     /// The attempts in their order.
     pub attempts: Vec<Attempt>,
 }

@@ -7,7 +7,7 @@ use toml::Spanned;
 use super::scenario::{Configuration, Contradiction, Durations, Place, Regime, Scenario, Service};
 use crate::config_error::{self, ConfigError, key_after};
 use crate::config_values::{duration, durations, optional_count, optional_duration};
-use crate::plan::policy::{Share, optional_share};
+use crate::plan::policy::{CallPolicy, Share, optional_share};
 use crate::units::Nanos;
 
 /// The scenario that is run where no other is named.
@@ -91,6 +91,8 @@ struct ConfigurationTable {
     return_reserve: Option<Nanos>,
     #[serde(default, deserialize_with = "optional_duration")]
     hedge_after: Option<Nanos>,
+    #[serde(default)]
+    call: Vec<CallPolicy>,
 }
 
 const fn one() -> u32 {
@@ -251,6 +253,7 @@ impl ConfigurationTable {
             reject_unfundable,
             return_reserve: self.return_reserve,
             hedge_after: self.hedge_after,
+            calls: self.call,
         }
     }
 }

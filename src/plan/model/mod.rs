@@ -1,6 +1,7 @@
 //! The chain model: what a policy does on a logical clock, where durations are known and nothing else
 //! happens. It has no queues and no capacities: nothing takes longer because more is asked.
 
+mod calls;
 mod contract;
 mod draws;
 mod execution;
@@ -88,7 +89,7 @@ impl Run<'_> {
         for request in self.requests() {
             counting.add(&request.served, self.model.scenario.threshold);
         }
-        counting.row(self.model.scenario, &self.model.topology, self.regime, self.configuration)
+        counting.row(self)
     }
 
     /// Its requests, one after another.

@@ -1,8 +1,8 @@
 //! What came of a configuration in a regime.
 
+use super::calls::CallRules;
 use super::execution::{Attempt, Served, after};
-use super::scenario::{Configuration, Regime, Scenario};
-use super::topology::Topology;
+use super::{Model, Run};
 use crate::plan::policy::Share;
 use crate::span::Outcome;
 use crate::units::Nanos;
@@ -91,13 +91,10 @@ impl Counting {
     }
 
     /// The row of what was counted.
-    pub(super) fn row(
-        mut self,
-        scenario: &Scenario,
-        topology: &Topology,
-        regime: &Regime,
-        configuration: &Configuration,
-    ) -> Row {
+    pub(super) fn row(mut self, run: &Run<'_>) -> Row {
+        let Run { regime, configuration, .. } = run;
+        let Model { scenario, topology } = run.model;
+        let rules = CallRules::of(scenario, topology, configuration);
         self.durations.sort_unstable();
         let at = |place: usize| self.durations.get(place).copied().unwrap_or_default();
         let requests = self.durations.len();
@@ -113,7 +110,7 @@ impl Counting {
             attempts: self.attempts,
             late_work: self.late_work,
             steps: topology.steps(),
-            most_attempts: topology.most_attempts(configuration.max_attempts),
+            most_attempts: rules.most_attempts(topology),
             base_per_s: scenario.base_per_s,
         }
     }

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use super::calls::CallRules;
 use super::topology::Topology;
-use crate::plan::policy::Share;
+use crate::plan::policy::{CallPolicy, Share};
 use crate::units::Nanos;
 
 /// So many attempts are simulated at most, by the most that a configuration may make.
@@ -13,7 +14,7 @@ const MOST_ATTEMPTS: u64 = 10_000_000;
 const LONGEST: Nanos = Nanos::from_seconds(86_400);
 
 /// Requests to one topology, in some regimes and under some configurations.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Scenario {
     /// Its name.
     pub name: String,
@@ -69,7 +70,7 @@ pub enum Durations {
 }
 
 /// How calls are made.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Configuration {
     /// Its name.
     pub name: String,
@@ -91,6 +92,9 @@ pub struct Configuration {
     pub return_reserve: Option<Nanos>,
     /// The second attempt begins so long after the first, unless that has ended.
     pub hedge_after: Option<Nanos>,
+    /// Calls that are made otherwise; the first that matches holds. The operation of a call is
+    /// `step ARM.STEP`, both from 1.
+    pub calls: Vec<CallPolicy>,
 }
 
 /// The table of a scenario in which something stands.
@@ -122,14 +126,6 @@ impl Contradiction {
     /// A contradiction at `key`.
     pub(super) fn new(place: Place, key: &'static str, message: impl Into<String>) -> Self {
         Self { place, key, message: message.into() }
-    }
-}
-
-impl Configuration {
-    /// The wait before the attempt that follows `made` others.
-    pub(super) fn backoff_after(&self, made: usize) -> Nanos {
-        let wait = made.checked_sub(1).map(|place| self.backoff.get(place).or(self.backoff.last()));
-        wait.flatten().copied().unwrap_or(Nanos::ZERO)
     }
 }
 
@@ -202,16 +198,7 @@ impl Scenario {
         for (number, configuration) in self.configurations.iter().enumerate() {
             let place = Place::Configuration(number);
             let wrong = |key, message: &str| Err(Contradiction::new(place, key, message));
-            length(configuration.timeout, place, "timeout")?;
-            if let Some(after) = configuration.hedge_after {
-                length(after, place, "hedge_after")?;
-            }
-            if configuration.backoff.iter().any(|wait| *wait > LONGEST) {
-                return wrong("backoff", "expected at most 24h");
-            }
-            if configuration.max_attempts == 0 {
-                return wrong("max_attempts", "expected 1 or more: the first try counts");
-            }
+            configuration.contradiction(place)?;
             if self.reserve(configuration) >= self.threshold {
                 return wrong(
                     "return_reserve",
@@ -219,15 +206,36 @@ impl Scenario {
                      the first service",
                 );
             }
-            let most = topology.most_attempts(configuration.max_attempts);
+            let most = CallRules::of(self, &topology, configuration).most_attempts(&topology);
             if most.saturating_mul(u64::from(self.requests)) > MOST_ATTEMPTS {
                 let message = format!(
                     "expected fewer: {} requests may make {most} attempts each, and all may make \
                      {MOST_ATTEMPTS}",
                     self.requests
                 );
-                return Err(Contradiction::new(place, "max_attempts", message));
+                return wrong("max_attempts", &message);
             }
+        }
+        Ok(())
+    }
+}
+
+impl Configuration {
+    fn contradiction(&self, place: Place) -> Result<(), Contradiction> {
+        let wrong = |key, message: &str| Err(Contradiction::new(place, key, message));
+        let timeouts = self.calls.iter().filter_map(|call| call.timeout);
+        for timeout in std::iter::once(self.timeout).chain(timeouts) {
+            length(timeout, place, "timeout")?;
+        }
+        if let Some(after) = self.hedge_after {
+            length(after, place, "hedge_after")?;
+        }
+        let waits = self.calls.iter().filter_map(|call| call.backoff.as_ref()).flatten();
+        if self.backoff.iter().chain(waits).any(|wait| *wait > LONGEST) {
+            return wrong("backoff", "expected at most 24h");
+        }
+        if self.max_attempts == 0 || self.calls.iter().any(|call| call.max_attempts == Some(0)) {
+            return wrong("max_attempts", "expected 1 or more: the first try counts");
         }
         Ok(())
     }

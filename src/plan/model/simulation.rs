@@ -2,6 +2,7 @@
 //! order in which durations are drawn and the retry budget counts. There are no queues and no
 //! capacities: nothing takes longer because more is asked.
 
+use super::calls::{CallRule, CallRules};
 use super::draws::Draws;
 use super::execution::{Attempt, Call, Deadline, Served};
 use super::scenario::{Configuration, Regime, Scenario};
@@ -19,8 +20,7 @@ pub(super) struct Simulation<'s> {
     configuration: &'s Configuration,
     reserve: Nanos,
     draws: Draws<'s>,
-    primary: u64,
-    extra: u64,
+    rules: CallRules<'s>,
 }
 
 impl<'s> Simulation<'s> {
@@ -37,8 +37,7 @@ impl<'s> Simulation<'s> {
             configuration,
             reserve: scenario.reserve(configuration),
             draws: Draws::of(scenario, regime),
-            primary: 0,
-            extra: 0,
+            rules: CallRules::of(scenario, topology, configuration),
         }
     }
 
@@ -59,10 +58,19 @@ impl<'s> Simulation<'s> {
         for (arm, callees) in self.topology.arms[service].iter().enumerate() {
             let mut at = start;
             for (step, &callee) in callees.iter().enumerate() {
-                let (attempts, end) = self.call(callee, at, deadline);
+                let rule = self.rules.rule(service, arm, step);
+                let CallRule { timeout, budget, .. } = rule;
+                let (attempts, end) = self.call(callee, rule, at, deadline);
                 at = end;
                 let is_ok = attempts.iter().any(|attempt| attempt.outcome == Outcome::Ok);
-                calls.push(Call { callee, arm: arm + 1, step: step + 1, attempts });
+                calls.push(Call {
+                    callee,
+                    arm: arm + 1,
+                    step: step + 1,
+                    timeout,
+                    budget,
+                    attempts,
+                });
                 if !is_ok {
                     outcome = Outcome::Error;
                     break;
@@ -74,16 +82,23 @@ impl<'s> Simulation<'s> {
     }
 
     /// A call, as often as it takes and may: its attempts, and when the caller goes on.
-    fn call(&mut self, callee: usize, start: Nanos, deadline: Deadline) -> (Vec<Attempt>, Nanos) {
+    fn call(
+        &mut self,
+        callee: usize,
+        rule: CallRule<'s>,
+        start: Nanos,
+        deadline: Deadline,
+    ) -> (Vec<Attempt>, Nanos) {
         let mut attempts: Vec<Attempt> = Vec::new();
         let mut end = start;
         while attempts.iter().all(|attempt| attempt.outcome != Outcome::Ok) {
-            let at = end + self.configuration.backoff_after(attempts.len());
-            let Some(attempt) = self.try_call(callee, at, deadline, attempts.len()) else { break };
+            let at = end + rule.backoff_after(attempts.len());
+            let next = self.try_call(callee, rule, at, deadline, attempts.len());
+            let Some(attempt) = next else { break };
             end = attempt.end;
             attempts.push(attempt);
             if let [first] = attempts.as_slice()
-                && let Some(hedge) = self.hedge(callee, first, deadline)
+                && let Some(hedge) = self.hedge(callee, rule, first, deadline)
             {
                 attempts.push(hedge);
                 end = self.settle(&mut attempts);
@@ -96,28 +111,19 @@ impl<'s> Simulation<'s> {
     fn try_call(
         &mut self,
         callee: usize,
+        rule: CallRule<'s>,
         at: Nanos,
         deadline: Deadline,
         made: usize,
     ) -> Option<Attempt> {
-        let configuration = self.configuration;
-        let Configuration { timeout, max_attempts, propagate, reject_unfundable, .. } =
-            *configuration;
+        let Configuration { propagate, reject_unfundable, .. } = *self.configuration;
+        let CallRule { timeout, max_attempts, budget, .. } = rule;
         let spendable = available(deadline.known - at, self.reserve);
         let is_refused = u64::try_from(made).is_ok_and(|made| made >= u64::from(max_attempts))
             || (propagate && spendable == Nanos::ZERO)
             || (reject_unfundable && spendable < timeout);
-        if is_refused {
+        if is_refused || !self.rules.spend(budget, made == 0) {
             return None;
-        }
-        if made == 0 {
-            self.primary += 1;
-        } else {
-            let budget = configuration.retry_budget;
-            if budget.is_some_and(|budget| !budget.is_above(self.extra, self.primary)) {
-                return None;
-            }
-            self.extra += 1;
         }
         let kind = if made == 0 { AttemptKind::Initial } else { AttemptKind::Retry };
         let grant = if propagate { timeout.min(spendable) } else { timeout };
@@ -149,9 +155,16 @@ impl<'s> Simulation<'s> {
     }
 
     /// The second attempt, where the first goes on for so long that it is hedged.
-    fn hedge(&mut self, callee: usize, first: &Attempt, deadline: Deadline) -> Option<Attempt> {
+    fn hedge(
+        &mut self,
+        callee: usize,
+        rule: CallRule<'s>,
+        first: &Attempt,
+        deadline: Deadline,
+    ) -> Option<Attempt> {
         let at = first.start + self.configuration.hedge_after?;
-        let hedge = (at < first.end).then(|| self.try_call(callee, at, deadline, 1)).flatten()?;
+        let hedge =
+            (at < first.end).then(|| self.try_call(callee, rule, at, deadline, 1)).flatten()?;
         Some(Attempt { kind: AttemptKind::Hedge, ..hedge })
     }
 
@@ -189,7 +202,7 @@ impl<'s> Simulation<'s> {
                 call.attempts.retain(|attempt| {
                     let is_made = attempt.start < at;
                     if !is_made {
-                        self.take_back_one(attempt);
+                        self.take_back_one(call.budget, attempt);
                     }
                     is_made
                 });
@@ -208,15 +221,13 @@ impl<'s> Simulation<'s> {
     }
 
     fn take_back(&mut self, served: &Served) {
-        for attempt in served.calls.iter().flat_map(|call| &call.attempts) {
-            self.take_back_one(attempt);
+        for call in &served.calls {
+            call.attempts.iter().for_each(|attempt| self.take_back_one(call.budget, attempt));
         }
     }
 
-    fn take_back_one(&mut self, attempt: &Attempt) {
-        let counted =
-            if attempt.kind == AttemptKind::Initial { &mut self.primary } else { &mut self.extra };
-        *counted = counted.saturating_sub(1);
+    fn take_back_one(&mut self, budget: usize, attempt: &Attempt) {
+        self.rules.take_back(budget, attempt.kind == AttemptKind::Initial);
         if let Some(served) = &attempt.served {
             self.take_back(served);
         }

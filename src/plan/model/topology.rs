@@ -62,18 +62,23 @@ impl Topology {
 
     /// The steps of a request: the calls that it makes where each succeeds at once.
     pub(super) fn steps(&self) -> u64 {
-        self.most_attempts(1)
+        self.most_attempts(|_, _, _| 1)
     }
 
-    /// The attempts that a request makes where each is made as often as it may be.
-    pub(super) fn most_attempts(&self, max_attempts: u32) -> u64 {
+    /// The attempts that a request makes where each call is made as often as `tries` says, by the
+    /// service that calls, its arm and its step.
+    pub(super) fn most_attempts(&self, tries: impl Fn(usize, usize, usize) -> u32) -> u64 {
         let mut below = vec![0_u64; self.arms.len()];
         for &service in &self.bottom_up {
-            let calls = self.arms[service].iter().flatten();
-            below[service] = calls.fold(0, |sum, &callee| {
-                let each = below[callee].saturating_add(1);
-                sum.saturating_add(each.saturating_mul(u64::from(max_attempts)))
-            });
+            let mut sum = 0_u64;
+            for (arm, callees) in self.arms[service].iter().enumerate() {
+                for (step, &callee) in callees.iter().enumerate() {
+                    let each = below[callee].saturating_add(1);
+                    let tries = u64::from(tries(service, arm, step));
+                    sum = sum.saturating_add(each.saturating_mul(tries));
+                }
+            }
+            below[service] = sum;
         }
         below.first().copied().unwrap_or(0)
     }

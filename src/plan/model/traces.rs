@@ -3,6 +3,7 @@
 
 use serde_json::Value as Json;
 
+use super::calls::operation;
 use super::execution::{Attempt, Call, Served};
 use super::{Request, Run};
 use crate::conventions::raw::{Attribute, RawSpan, Status, Value};
@@ -111,7 +112,8 @@ impl Writing<'_> {
         } else {
             milliseconds("http.request.header.x-request-timeout-ms", attempt.grant)
         });
-        let name = format!("step {arm}.{step}");
+        attributes.push(milliseconds("deadline.attempt_timeout_ms", call.timeout));
+        let name = operation(arm, step);
         let ids = (attempt.id, Some(caller.id));
         let half = (Kind::Client, attempt.outcome, caller.service);
         self.push(ids, name.clone(), half, (attempt.start, attempt.end), attributes);

@@ -303,7 +303,7 @@ impl Accounting<'_> {
 
     fn tell_attempts(&mut self, caller: &Served, call: &Call) {
         let Some(first) = call.attempts.first() else { return };
-        let allowance = self.request.run.configuration.timeout;
+        let allowance = call.timeout;
         let count = i32::try_from(call.attempts.len()).unwrap_or(i32::MAX);
         let mut ended_before: Option<Nanos> = None;
         for (ordinal, attempt) in (1..).zip(&call.attempts) {

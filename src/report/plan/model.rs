@@ -2,13 +2,11 @@
 
 use serde::Serialize;
 
+use super::SCHEMA_VERSION;
 use crate::plan::model::{Row as Outcome, Scenario};
 use crate::report::model::{Block, Cell, Column, Report, Row, Section, Table};
 use crate::report::{Format, html, markdown, terminal, text};
 use crate::tables::spreadsheet::harmless;
-
-/// Version of the JSON and CSV forms. It changes when a name or a meaning does.
-pub const SCHEMA_VERSION: u32 = 1;
 
 /// What the model leaves out.
 const LEFT_OUT: &str = "Nothing queues in this model: it has no capacities, and no call takes longer \
@@ -116,7 +114,7 @@ impl Told<'_> {
             format!("seed {}", scenario.seed),
         ];
         if let Some(base) = scenario.base_per_s {
-            told.push(format!("{} requests/s come in", base.ratio()));
+            told.push(format!("{} requests/s come in", base.decimal()));
         }
         let mut blocks = vec![Block::Note(format!("{}: {}.", scenario.name, told.join(" · ")))];
         let regimes = self.rows.chunk_by(|one, next| one.regime == next.regime);
@@ -185,8 +183,10 @@ fn table(rows: &[Outcome]) -> Option<Table> {
     };
     let row = |row: &Outcome| {
         let tried = row.requests().saturating_mul(row.steps);
-        let load =
-            row.internal_per_s().map_or(Cell::Absent, |load| Cell::Text(format!("{load:.0}")));
+        let load = row.base_per_s.map_or(Cell::Absent, |base| {
+            let attempts = row.attempts.saturating_mul(base.millionths());
+            Cell::Ratio(attempts, row.requests().saturating_mul(1_000_000))
+        });
         let cells = vec![
             Cell::Count(row.within),
             Cell::Count(row.outside),
