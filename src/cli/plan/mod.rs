@@ -17,7 +17,9 @@ use super::output::Fatal;
 Examples:
   dwindle plan retries --deadline 1s --elapsed 230ms --attempt 150ms --backoff 100ms,200ms
   dwindle plan chain --end-to-end 200ms --own 20ms --median 8ms
-  dwindle plan emit --as envoy --callee cart --attempt 150ms")]
+  dwindle plan emit --as envoy --callee cart --attempt 150ms
+  dwindle plan model --scenario scenario.toml --seed 7
+  dwindle plan retries --from traces/ --class 'storefront GET *'")]
 pub(super) struct Args {
     #[command(subcommand)]
     what: What,

@@ -160,23 +160,21 @@ fn refuse_senseless(
 
 /// Runs it.
 pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
-    let allowance_sweep = args.allowance_sweep;
-    if allowance_sweep.is_some_and(|sweep| sweep.from() == Nanos::ZERO) {
+    if args.allowance_sweep.is_some_and(|sweep| sweep.from() == Nanos::ZERO) {
         return Err(Fatal::Usage(
             "--allowance-sweep: expected FROM of more than nothing".to_owned(),
         ));
     }
     if args.from.is_given() {
         args.refuse_with_from()?;
-        return args.from.retries(&args.question.wanted(allowance_sweep)?, &args.form);
+        return args.from.retries(&args.question.wanted(args.allowance_sweep)?, &args.form);
     }
     let retries = args.question.retries()?;
     let told = Told {
-        elapsed_sweep: args.elapsed_sweep.unwrap_or_else(|| Sweep::up_to(retries.deadline)),
-        allowance_sweep: allowance_sweep
-            .unwrap_or_else(|| Sweep::up_to(retries.available()).after_start()),
-        layers: args.amplification.as_ref(),
         retries: &retries,
+        elapsed_sweep: args.elapsed_sweep,
+        allowance_sweep: args.allowance_sweep,
+        layers: args.amplification.as_ref(),
         version: manifest::VERSION,
     };
     args.form.print(&[], |is_for_programs| report(&told, is_for_programs), || json(&told))?;

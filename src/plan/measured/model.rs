@@ -20,9 +20,6 @@ const PARTS: usize = 40;
 /// So many requests are simulated at most: more tell the same.
 const MOST_REQUESTS: usize = 1_000;
 
-/// Retries per first try in the configuration that bounds them.
-const RETRY_BUDGET: Share = Share::from_millionths(300_000);
-
 /// A scenario, and what was left out of it.
 #[derive(Clone, Debug)]
 pub struct Modelled {
@@ -79,12 +76,7 @@ impl Modelled {
         let steps = arms.iter().map(Vec::len).max().unwrap_or(1);
         let tries = calls().map(|calls| calls.most_attempts).max().unwrap_or(1).max(1);
         let waits = calls().filter_map(|calls| median(&calls.backoff)).map(|wait| wait.value).max();
-        let whole = Configuration {
-            timeout: threshold,
-            max_attempts: tries,
-            backoff: waits.into_iter().filter(|&wait| wait > Nanos::ZERO).collect(),
-            ..plain()
-        };
+        let waits: Vec<Nanos> = waits.into_iter().filter(|&wait| wait > Nanos::ZERO).collect();
         let steps = u32::try_from(steps).unwrap_or(u32::MAX);
         let allocated = allocated_timeout(threshold, own, steps, tries).max(Nanos::from_nanos(1));
         let without_own = |name: &String| Service {
@@ -110,7 +102,7 @@ impl Modelled {
                 services: others.collect(),
                 durations: usual,
             }],
-            configurations: configurations(whole, allocated),
+            configurations: configurations(threshold, allocated, tries, &waits),
         };
         Ok(Self {
             scenario,
@@ -130,31 +122,22 @@ fn usual(class: &Class) -> Option<(&Shape, usize)> {
     most.map(|(shape, count)| (shape, *count)).filter(|(shape, _)| !shape.is_empty())
 }
 
-/// The four configurations of the chain model.
-fn configurations(whole: Configuration, allocated: Nanos) -> Vec<Configuration> {
-    let named =
-        |name: &str, from: &Configuration| Configuration { name: name.to_owned(), ..from.clone() };
-    let propagating = Configuration { propagate: true, ..named("+ deadline propagation", &whole) };
-    let split = Configuration { timeout: allocated, ..named("+ allocated", &propagating) };
-    let bounded =
-        Configuration { retry_budget: Some(RETRY_BUDGET), ..named("+ retry budget 0.30", &split) };
-    vec![named("no budget", &whole), propagating, split, bounded]
-}
-
-/// A configuration without anything.
-fn plain() -> Configuration {
-    Configuration {
-        name: String::new(),
-        timeout: Nanos::ZERO,
-        max_attempts: 1,
-        backoff: Vec::new(),
-        retry_budget: None,
-        propagate: false,
-        stop_on_cancel: false,
-        reject_unfundable: false,
-        return_reserve: None,
-        hedge_after: None,
-    }
+/// Those of the built-in scenario: where that has the whole threshold as its timeout, or a part of it.
+fn configurations(
+    threshold: Nanos,
+    allocated: Nanos,
+    tries: u32,
+    backoff: &[Nanos],
+) -> Vec<Configuration> {
+    // A test reads it, so that it is there.
+    let Ok(built_in) = Scenario::built_in() else { return Vec::new() };
+    let measured = |configuration: Configuration| Configuration {
+        timeout: if configuration.timeout < built_in.threshold { allocated } else { threshold },
+        max_attempts: tries,
+        backoff: backoff.to_vec(),
+        ..configuration
+    };
+    built_in.configurations.into_iter().map(measured).collect()
 }
 
 /// What attempts of a call took: parts of those that succeeded, each by the middle of it, and those
