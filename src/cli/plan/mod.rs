@@ -4,6 +4,7 @@ mod chain;
 mod emit;
 mod form;
 mod model;
+mod model_folder;
 mod retries;
 
 use clap::Subcommand;
