@@ -3,6 +3,7 @@
 mod chain;
 mod emit;
 mod model;
+mod model_rules;
 mod model_truth;
 mod retries;
 
