@@ -4,6 +4,7 @@ mod chain;
 mod emit;
 mod measured;
 mod model;
+mod model_rules;
 mod model_truth;
 mod retries;
 

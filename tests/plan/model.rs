@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use dwindle::plan::model::Scenario;
 use serde_json::Value;
 
 use crate::support::command::{Ran, run, scratch};
@@ -134,6 +135,7 @@ fn a_bad_scenario_names_line_key_and_the_command() {
         ),
         ("\"1000ms\",\n]", "\"0ms\",\n]", 29, "cycle", "expected more than nothing"),
         ("max_attempts = 3", "max_attempts = 0", 41, "max_attempts", "the first try counts"),
+        ("arms = [[\"cart\", \"price\"], [\"user\", \"offer\"]]", "", 10, "arms", "expected calls"),
         ("max_attempts = 3", "max_attempts = 4000000000", 41, "max_attempts", "expected fewer"),
         ("timeout = \"200ms\"", "timeout = \"2 days\"", 40, "timeout", "expected a duration"),
         (
@@ -160,6 +162,28 @@ fn a_bad_scenario_names_line_key_and_the_command() {
             format!("to repeat this run: dwindle plan model --scenario {path} --seed 3\n");
         assert!(ran.err.ends_with(&command), "{to}: {}", ran.err);
     }
+}
+
+/// Scenario: the built-in scenario with a byte changed, left out or written twice.
+/// Guarantee: it is read or refused, and what is read can be run.
+#[test]
+fn any_text_is_read_or_refused() {
+    let good = told(&["--print-scenario"]).replace("requests = 40", "requests = 2");
+    let (mut read, mut refused) = (0, 0);
+    for place in 0..good.len() {
+        for other in [&b""[..], b"0", b"9", b"]", b"\"", b"[["] {
+            let text = [&good.as_bytes()[..place], other, &good.as_bytes()[place + 1..]].concat();
+            let Ok(scenario) = Scenario::parse("scenario.toml", &String::from_utf8(text).unwrap())
+            else {
+                refused += 1;
+                continue;
+            };
+            read += 1;
+            let rows = dwindle::plan::model::run(&scenario).unwrap();
+            assert!(rows.iter().all(|row| row.requests() == u64::from(scenario.requests)));
+        }
+    }
+    assert!(read > 1_000 && refused > 1_000, "{read} {refused}");
 }
 
 /// Scenario: the folder of an emitted run, read back.

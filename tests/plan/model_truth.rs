@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::path::Path;
 
 use dwindle::clocks::Offsets;
 use dwindle::contract::Contract;
@@ -11,7 +12,7 @@ use dwindle::plan::model::{Model, Run, Scenario};
 use dwindle::reconstruct::{Policy, reconstruct};
 use serde_json::Value;
 
-use crate::support::command::scratch;
+use crate::support::command::{run, scratch};
 use crate::support::tables::{Json, differences, json_tables};
 
 /// Random numbers that a seed repeats.
@@ -274,5 +275,41 @@ fn what_is_rebuilt_from_traces_of_the_model_is_what_it_accounted() {
     ] {
         let times = reached.0.get(name).copied().unwrap_or(0);
         assert!(times >= 20, "{name}: only {times} times in {:?}", reached.0);
+    }
+}
+
+/// Scenario: the nested fixture, written by the command and analyzed by the command.
+/// Guarantee: `analyze` tells what truth.json tells.
+#[test]
+fn analyze_finds_the_truth_that_emit_wrote() {
+    let dir = scratch("model-analyzed");
+    let (run_dir, tables) = (dir.join("run"), dir.join("tables"));
+    let path = |path: &Path| path.to_str().unwrap().to_owned();
+    let [run_dir, tables] = [path(&run_dir), path(&tables)];
+    let nested = std::fs::read_to_string("fixtures/plan/nested.toml").unwrap();
+    let scenario = path(&dir.join("scenario.toml"));
+    std::fs::write(&scenario, nested.replace("requests = 200", "requests = 25")).unwrap();
+    let ran = run(&["plan", "model", "--scenario", &scenario, "--emit", &run_dir]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    let (traces, contract) = (format!("{run_dir}/traces"), format!("{run_dir}/contract.toml"));
+    let analyze = ["analyze", &traces, "--contract", &contract, "--out", &tables, "--quiet"];
+    let ran = run(&[&analyze[..], &["--format", "ndjson"]].concat());
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+
+    let text = std::fs::read_to_string(format!("{run_dir}/truth.json")).unwrap();
+    let truth: Value = serde_json::from_str(&text).unwrap();
+    let requests = truth["requests"].as_array().unwrap();
+    assert_eq!(requests.len(), 25 * 8);
+    for (table, key) in [("requests", "request"), ("hops", "hops"), ("attempts", "attempts")] {
+        let of_request = |request: &Value| match &request[key] {
+            Value::Array(rows) => rows.clone(),
+            row => vec![row.clone()],
+        };
+        let told: Vec<Value> = requests.iter().flat_map(of_request).collect();
+        let found = std::fs::read_to_string(format!("{tables}/{table}.ndjson")).unwrap();
+        let found: Vec<Value> =
+            found.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let wrong = differences(table, &told, &found);
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     }
 }

@@ -5,6 +5,7 @@ mod emit;
 mod form;
 mod from;
 mod model;
+mod model_folder;
 mod retries;
 
 use clap::Subcommand;

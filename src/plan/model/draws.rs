@@ -70,7 +70,7 @@ impl Source<'_> {
     }
 }
 
-/// SplitMix64, as Steele, Lea and Flood give it.
+/// `SplitMix64`, as Steele, Lea and Flood give it.
 #[derive(Debug)]
 struct SplitMix(u64);
 

@@ -202,24 +202,24 @@ impl ServiceTable {
 
 impl RegimeTable {
     fn regime(self, place: Place) -> Result<Regime, Contradiction> {
-        let durations = Self::durations(self.cycle, self.between, self.pick, place)?;
+        let durations = Self::durations(self.cycle, self.between.as_deref(), self.pick, place)?;
         let services = self.service.into_iter().map(|own| {
             if !own.service.is_empty() {
                 let message = "expected no [[regime.service]] within another";
                 return Err(Contradiction::new(place, "service", message));
             }
-            Ok((own.name, Self::durations(own.cycle, own.between, own.pick, place)?))
+            Ok((own.name, Self::durations(own.cycle, own.between.as_deref(), own.pick, place)?))
         });
         Ok(Regime { name: self.name, durations, services: services.collect::<Result<_, _>>()? })
     }
 
     fn durations(
         cycle: Option<Vec<Nanos>>,
-        between: Option<Vec<Nanos>>,
+        between: Option<&[Nanos]>,
         pick: Option<Vec<Picked>>,
         place: Place,
     ) -> Result<Durations, Contradiction> {
-        match (cycle, between.as_deref(), pick) {
+        match (cycle, between, pick) {
             (Some(cycle), None, None) => Ok(Durations::Cycle(cycle)),
             (None, Some(&[least, most]), None) => Ok(Durations::Between(least, most)),
             (None, Some(_), None) => {

@@ -10,6 +10,9 @@ use crate::units::Nanos;
 /// So many attempts are simulated at most, by the most that a configuration may make.
 const MOST_ATTEMPTS: u64 = 10_000_000;
 
+/// So many of one request, which is held whole.
+const MOST_OF_REQUEST: u64 = 100_000;
+
 /// Longer lengths are no time that anybody waits for, and sums of them stay exact.
 const LONGEST: Nanos = Nanos::from_seconds(86_400);
 
@@ -195,6 +198,10 @@ impl Scenario {
     fn configurations_contradict(&self) -> Result<(), Contradiction> {
         different(self.configurations.iter().map(|it| &it.name), Place::Configuration)?;
         let topology = Topology::of(self)?;
+        if topology.steps() == 0 {
+            let message = "expected calls of the service that requests go to";
+            return Err(Contradiction::new(Place::Service(0), "arms", message));
+        }
         for (number, configuration) in self.configurations.iter().enumerate() {
             let place = Place::Configuration(number);
             let wrong = |key, message: &str| Err(Contradiction::new(place, key, message));
@@ -207,10 +214,11 @@ impl Scenario {
                 );
             }
             let most = CallRules::of(self, &topology, configuration).most_attempts(&topology);
-            if most.saturating_mul(u64::from(self.requests)) > MOST_ATTEMPTS {
+            let all = most.saturating_mul(u64::from(self.requests));
+            if most > MOST_OF_REQUEST || all > MOST_ATTEMPTS {
                 let message = format!(
-                    "expected fewer: {} requests may make {most} attempts each, and all may make \
-                     {MOST_ATTEMPTS}",
+                    "expected fewer: {} requests may make {most} attempts each; one may make \
+                     {MOST_OF_REQUEST}, all {MOST_ATTEMPTS}",
                     self.requests
                 );
                 return wrong("max_attempts", &message);

@@ -85,7 +85,7 @@ impl Topology {
 
     /// Whether any service but the first calls.
     pub(super) fn is_nested(&self) -> bool {
-        let calls = |service: &&usize| self.arms[**service].iter().flatten().next().is_some();
-        self.bottom_up.iter().filter(|service| **service != 0).any(|service| calls(&service))
+        let callers = self.bottom_up.iter().filter(|service| **service != 0);
+        callers.flat_map(|service| &self.arms[*service]).any(|arm| !arm.is_empty())
     }
 }
