@@ -6,6 +6,7 @@ use crate::cli::input::{self, one_of};
 use crate::cli::output::{self, Fatal};
 use crate::plan::emit::{Emitted, Target, Wanted};
 use crate::plan::policy::{Policy, Share};
+use crate::units::Nanos;
 
 /// Write a policy as configuration to paste.
 ///
@@ -47,22 +48,26 @@ pub(super) struct Args {
     question: Question,
 }
 
+impl Args {
+    /// The policy, and what is spent before its calls, which a file does not tell.
+    fn policy(&self) -> Result<(Policy, Option<Nanos>), Fatal> {
+        if let Some(file) = &self.policy {
+            let policy = Policy::parse(file, &input::read("--policy", file)?);
+            let wrong = |error| Fatal::Config { flag: "--policy", error };
+            return Ok((policy.map_err(wrong)?, None));
+        }
+        let retries = self.question.retries()?;
+        let policy = retries.as_policy(self.callee.as_deref(), self.retry_budget);
+        Ok((policy, Some(retries.elapsed)))
+    }
+}
+
 /// Runs it.
 pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
-    let (policy, retries) = match &args.policy {
-        Some(file) => {
-            let text = input::read("--policy", file)?;
-            let wrong = |error| Fatal::Config { flag: "--policy", error };
-            (Policy::parse(file, &text).map_err(wrong)?, None)
-        }
-        None => {
-            let retries = args.question.retries()?;
-            (retries.as_policy(args.callee.as_deref(), args.retry_budget), Some(retries))
-        }
-    };
+    let (policy, elapsed) = args.policy()?;
     let wanted = Wanted {
         policy: &policy,
-        elapsed: retries.map(|retries| retries.elapsed),
+        elapsed,
         callee: args.callee.as_deref(),
         is_repeat_safe: args.repeat_safe,
     };

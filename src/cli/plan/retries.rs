@@ -91,18 +91,16 @@ impl Question {
 /// Runs it.
 pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     let retries = args.question.retries()?;
-    let allowance_sweep = args.allowance_sweep;
-    if allowance_sweep.is_some_and(|sweep| sweep.from() == Nanos::ZERO) {
+    if args.allowance_sweep.is_some_and(|sweep| sweep.from() == Nanos::ZERO) {
         return Err(Fatal::Usage(
             "--allowance-sweep: expected FROM of more than nothing".to_owned(),
         ));
     }
     let told = Told {
-        elapsed_sweep: args.elapsed_sweep.unwrap_or_else(|| Sweep::up_to(retries.deadline)),
-        allowance_sweep: allowance_sweep
-            .unwrap_or_else(|| Sweep::up_to(retries.available()).after_start()),
-        layers: args.amplification.as_ref(),
         retries: &retries,
+        elapsed_sweep: args.elapsed_sweep,
+        allowance_sweep: args.allowance_sweep,
+        layers: args.amplification.as_ref(),
         version: manifest::VERSION,
     };
     args.form.print(&[], |is_for_programs| report(&told, is_for_programs), || json(&told))?;

@@ -8,6 +8,7 @@ use super::backoff::{Growing, planned};
 use super::text::{listed, millis, push_comment, quoted, seconds};
 use super::{Wanted, attempts, scope};
 use crate::plan::policy::{CallPolicy, Share};
+use crate::plan::retries::Retries;
 use crate::units::Nanos;
 
 /// What never reached the application, so that it may be tried again whatever it does.
@@ -109,6 +110,7 @@ impl Route<'_> {
             return Ok(());
         }
         let retries = attempts.unwrap_or(1) - 1;
+        unsaid.extend(self.unfunded(retries + 1));
         let retry_on = if self.wanted.is_repeat_safe { REPEAT_SAFE } else { SAFE };
         let _ = writeln!(text, "    retry_policy:\n      retry_on: {retry_on}");
         let _ = writeln!(text, "      num_retries: {retries}");
@@ -127,6 +129,30 @@ impl Route<'_> {
             self.push_back_off(text, retries + 1, unsaid)?;
         }
         Ok(())
+    }
+
+    /// The last attempts, where not all fit.
+    fn unfunded(&self, max_attempts: u32) -> Option<String> {
+        let (deadline, attempt) = (self.timeout?, self.call.timeout?);
+        let backoff = self.call.backoff.clone().unwrap_or_default();
+        let nothing = Nanos::ZERO;
+        let retries = Retries {
+            deadline,
+            elapsed: nothing,
+            reserve: nothing,
+            attempt,
+            backoff,
+            max_attempts,
+        };
+        let admitted = retries.admitted(deadline);
+        (admitted < max_attempts).then(|| {
+            format!(
+                "of {max_attempts} attempts {admitted} fit into {} where each takes its whole {}; what \
+                 is begun after them is cut off",
+                millis(deadline),
+                millis(attempt)
+            )
+        })
     }
 
     /// A path where the operation is one of gRPC, or all.

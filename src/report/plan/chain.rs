@@ -96,10 +96,10 @@ fn table(chain: &Chain, plan: &ChainPlan) -> Option<Table> {
     };
     let columns = vec![
         Column::new("tries", "", ""),
-        Column::new("no budget, worst", "no_budget_worst_ns", ""),
-        Column::new("of the whole", "budget_ratio", ""),
+        Column::new("no budget, worst", "no_budget_worst_ns", "").ranked(1),
+        Column::new("of the whole", "budget_ratio", "").ranked(2),
         Column::new("allocated timeout", "allocated_timeout_ns", ""),
-        Column::new("of the median", "ratio_to_median", ""),
+        Column::new("of the median", "ratio_to_median", "").ranked(2),
     ];
     let title = "What a depth and a number of tries cost and leave".to_owned();
     Table { id: "chain", title, head: "depth", columns, ..Table::default() }

@@ -16,10 +16,10 @@ use crate::units::Nanos;
 pub struct Told<'a> {
     /// What was asked.
     pub retries: &'a Retries,
-    /// Over which time spent before the first attempt.
-    pub elapsed_sweep: Sweep,
-    /// Over which allowances.
-    pub allowance_sweep: Sweep,
+    /// Over which time spent before the first attempt, where somebody asked.
+    pub elapsed_sweep: Option<Sweep>,
+    /// Over which allowances, where somebody asked.
+    pub allowance_sweep: Option<Sweep>,
     /// Layers of retries around retries, where somebody asked for them.
     pub layers: Option<&'a Layers>,
     /// Version and commit of the program.
@@ -28,6 +28,16 @@ pub struct Told<'a> {
 
 /// So many rows of a table people read.
 const ROWS: usize = 15;
+
+/// A table with all rows for programs, and for people with those around `here`.
+fn with_rows(table: Table, rows: Vec<Row>, here: usize, is_for_programs: bool) -> Option<Table> {
+    if is_for_programs {
+        return table.with_all(rows);
+    }
+    let all = rows.len();
+    let first = here.saturating_sub(ROWS / 2).min(all.saturating_sub(ROWS));
+    table.with_some_of(all, rows.into_iter().skip(first).take(ROWS).collect())
+}
 
 impl Told<'_> {
     fn courses(&self) -> Option<(&[u32], Vec<Course>)> {
@@ -43,7 +53,7 @@ pub fn report(told: &Told<'_>, is_for_programs: bool) -> Report {
     let mut blocks = vec![Block::Note(headline(told.retries, &plan))];
     blocks.extend(refusal(told.retries, &plan).map(Block::Note));
     blocks.push(Block::Note("Times in ms, to their last digit.".to_owned()));
-    blocks.extend(steps(&plan).map(Block::Table));
+    blocks.extend(steps(&plan, is_for_programs).map(Block::Table));
     let swept = [Swept::elapsed(told, &plan), Swept::allowance(told, &plan)];
     blocks.extend(swept.iter().filter_map(|swept| swept.limits(is_for_programs)).map(Block::Table));
     if is_for_programs {
@@ -122,12 +132,12 @@ fn headline(retries: &Retries, plan: &RetryPlan) -> String {
     match plan.attempts_admitted {
         0 => format!("{spent} No attempt fits."),
         1 => format!(
-            "{spent} 1 attempt fits and uses {}; {} stay unused.",
+            "{spent} 1 attempt fits; it uses {} and leaves {}.",
             ms(plan.used),
             ms(plan.unused)
         ),
         admitted => format!(
-            "{spent} {} fit; they and the waits between them use {}, and {} stay unused.",
+            "{spent} {} fit; with the waits between them they use {} and leave {}.",
             text::counted(admitted.into(), "attempt"),
             ms(plan.used),
             ms(plan.unused)
@@ -148,13 +158,11 @@ fn refusal(retries: &Retries, plan: &RetryPlan) -> Option<String> {
             text::count(retries.max_attempts.into())
         ),
         Reason::AllowanceExceedsAvailable => {
+            let most = text::count(retries.max_attempts.into());
             let ceiling = if attempt <= retries.max_attempts {
-                format!(
-                    "; the maximum of {} is a ceiling, not a permission",
-                    text::count(retries.max_attempts.into())
-                )
+                format!("; the maximum of {most} is a ceiling, not a permission")
             } else {
-                "; there are as many as may be, too".to_owned()
+                format!("; the maximum of {most} refuses it too")
             };
             let late = retries.elapsed - retries.deadline;
             let passed = if late > Nanos::ZERO {
@@ -167,7 +175,7 @@ fn refusal(retries: &Retries, plan: &RetryPlan) -> Option<String> {
     })
 }
 
-fn steps(plan: &RetryPlan) -> Option<Table> {
+fn steps(plan: &RetryPlan, is_for_programs: bool) -> Option<Table> {
     let row = |step: &Step| {
         let verdict = match step.reason {
             Reason::Admitted => "admitted".to_owned(),
@@ -186,13 +194,15 @@ fn steps(plan: &RetryPlan) -> Option<Table> {
     let columns = vec![
         Column::new("backoff", "backoff_ns", ""),
         Column::new("allowance", "allowance_ns", ""),
-        Column::new("used before", "used_before_ns", ""),
+        Column::new("used before", "used_before_ns", "").ranked(1),
         Column::new("used after", "used_after_ns", ""),
         Column::name(""),
     ];
     let title = "Step by step; of the refused what it would need".to_owned();
-    Table { id: "steps", title, head: "attempt", columns, ..Table::default() }
-        .with_all(plan.steps.iter().map(row).collect())
+    let table = Table { id: "steps", title, head: "attempt", columns, ..Table::default() };
+    let rows: Vec<Row> = plan.steps.iter().map(row).collect();
+    let refused = rows.len();
+    with_rows(table, rows, refused, is_for_programs)
 }
 
 /// One length that grows, and how many attempts fit.
@@ -200,7 +210,7 @@ struct Swept {
     ids: [&'static str; 2],
     name: &'static str,
     measure: &'static str,
-    sweep: Sweep,
+    asked: Option<Sweep>,
     points: Vec<SweepPoint>,
     /// Least attempts first.
     limits: Vec<Discontinuity>,
@@ -210,57 +220,65 @@ struct Swept {
 
 impl Swept {
     fn elapsed(told: &Told<'_>, plan: &RetryPlan) -> Self {
+        let sweep = told.elapsed_sweep.unwrap_or_else(|| Sweep::up_to(told.retries.deadline));
         Self {
             ids: ["elapsed_discontinuities", "elapsed_sweep"],
             name: "elapsed",
             measure: "elapsed_ns",
-            sweep: told.elapsed_sweep,
-            points: told.retries.elapsed_sweep(told.elapsed_sweep),
+            asked: told.elapsed_sweep,
+            points: told.retries.elapsed_sweep(sweep),
             limits: told.retries.elapsed_discontinuities(),
             now: (plan.attempts_admitted, told.retries.elapsed),
         }
     }
 
     fn allowance(told: &Told<'_>, plan: &RetryPlan) -> Self {
+        let usual = || Sweep::up_to(plan.available).after_start();
+        let sweep = told.allowance_sweep.unwrap_or_else(usual);
         Self {
             ids: ["allowance_discontinuities", "allowance_sweep"],
             name: "allowance",
             measure: "allowance_ns",
-            sweep: told.allowance_sweep,
-            points: told.retries.allowance_sweep(told.allowance_sweep),
+            asked: told.allowance_sweep,
+            points: told.retries.allowance_sweep(sweep),
             limits: told.retries.allowance_discontinuities(),
             now: (plan.attempts_admitted, told.retries.attempt),
         }
     }
 
-    /// Up to which length each number of attempts fits; people read of those that the sweep meets.
+    /// Up to which length each number of attempts fits; people read of those that the sweep meets, if
+    /// they asked for one.
     fn limits(&self, is_for_programs: bool) -> Option<Table> {
-        let here = |attempts: u32| {
-            let is_here = attempts == self.now.0;
-            Cell::Text(if is_here { format!("← {}", ms(self.now.1)) } else { String::new() })
+        let (now, length) = self.now;
+        let row = |attempts: u32, up_to: Cell| {
+            let here = if attempts == now { format!("← {}", ms(length)) } else { String::new() };
+            Row::new("attempts", &attempts.to_string(), vec![up_to, Cell::Text(here)])
+        };
+        let is_told = |beyond, up_to| {
+            is_for_programs || self.asked.is_none_or(|sweep| sweep.meets(beyond, up_to))
         };
         let mut beyond = None;
         let mut rows: Vec<Row> = Vec::new();
+        let mut here = 0;
         for limit in self.limits.iter().rev() {
-            if is_for_programs || self.sweep.meets(beyond, Some(limit.at)) {
-                let cells = vec![exact_time(limit.at), here(limit.attempts)];
-                rows.push(Row::new("attempts", &limit.attempts.to_string(), cells));
+            if is_told(beyond, Some(limit.at)) {
+                rows.push(row(limit.attempts, exact_time(limit.at)));
+                here += usize::from(limit.attempts > now);
             }
             beyond = Some(limit.at);
         }
-        if !is_for_programs && self.sweep.meets(beyond, None) {
+        if !is_for_programs && is_told(beyond, None) {
             let more = if beyond.is_some() { "more" } else { "any" };
-            let cells = vec![Cell::Text(more.to_owned()), here(0)];
-            rows.push(Row::new("attempts", "0", cells));
+            rows.push(row(0, Cell::Text(more.to_owned())));
         }
-        let most = if is_for_programs { usize::MAX } else { ROWS };
         let columns = vec![
             Column::new(&format!("{} up to", self.name), self.measure, ""),
             Column::name("now"),
         ];
         let title = format!("Attempts that fit, by {}", self.name);
-        Table { id: self.ids[0], title, head: "attempts", columns, ..Table::default() }
-            .limited(rows.into_iter(), most)
+        let head = "attempts";
+        let table = Table { id: self.ids[0], title, head, columns, ..Table::default() };
+        with_rows(table, rows, here, is_for_programs)
     }
 
     fn all_points(&self) -> Option<Table> {
