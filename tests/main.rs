@@ -28,6 +28,7 @@ mod layers;
 mod matrix;
 mod output;
 mod pictures;
+mod plan;
 mod properties;
 #[cfg(feature = "query")]
 mod query;

@@ -3,4 +3,5 @@
 //! slowdown on a logical clock, and measured requests run again.
 
 pub mod policy;
+pub mod replay;
 pub mod retries;

@@ -1,5 +1,7 @@
 //! `dwindle plan`: what a policy would do.
 
+mod replay;
+
 use clap::Subcommand;
 
 use super::output::Fatal;
@@ -13,9 +15,13 @@ pub(super) struct Args {
 
 /// What is planned; each is told at its arguments.
 #[derive(Debug, Subcommand)]
-enum What {}
+enum What {
+    Replay(replay::Args),
+}
 
 /// Runs it.
 pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
-    match args.what {}
+    match &args.what {
+        What::Replay(args) => replay::run(args),
+    }
 }

@@ -1,0 +1,4 @@
+//! `dwindle plan`.
+
+mod replay;
+mod replay_cases;

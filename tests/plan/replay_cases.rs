@@ -1,0 +1,1 @@
+//! Replays worked out by hand.
