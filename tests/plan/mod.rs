@@ -1,4 +1,5 @@
 //! `dwindle plan`.
 
+mod made;
 mod replay;
 mod replay_cases;

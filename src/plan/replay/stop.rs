@@ -13,14 +13,14 @@ pub(super) struct Fate {
     pub presence: Sure,
     /// When it ends.
     pub end: Range,
-    /// From when on it may have been stopped, for whatever reason.
+    /// From when on it may have been stopped.
     pub may_stop: Option<Nanos>,
-    /// From when on it may not be asked for any more, since an ancestor gave up.
-    given_up: Option<Nanos>,
-    /// From when on it may be stopped, since an ancestor left.
+    /// The same of what stops when its caller leaves.
     may_be_stopped: Option<Nanos>,
-    /// When it is stopped for that at the latest.
+    /// When that is stopped at the latest.
     stopped: Option<Nanos>,
+    /// An ancestor may leave, and nobody knows what stops then.
+    is_open: bool,
     /// From when on an ancestor may have left.
     pub may_be_left: Option<Nanos>,
     /// When an ancestor has left at the latest.
@@ -43,24 +43,25 @@ fn fate(play: &mut Play<'_>, fates: &[Fate], i: usize) -> Fate {
         presence: played.presence,
         end: played.start.plus(played.length),
         may_stop: None,
-        given_up: None,
         may_be_stopped: None,
         stopped: None,
+        is_open: false,
         may_be_left: None,
         left: None,
     };
     let Some(parent) = span.parent else { return fate };
-    let above = &fates[parent];
+    let (above, caller) = (&fates[parent], &play.spans[parent]);
     fate.presence = fate.presence.and(above.presence);
-    let is_told = come_below(play, parent, above, &mut fate);
-    let (span, played) = (&play.course.spans[i], &play.spans[i]);
-    let reaches = |hi: Option<Nanos>, instant: Nanos| hi.is_none_or(|hi| hi > instant);
-    let may_be_stopped = fate.may_be_stopped.filter(|_| span.may_be_residual);
-    fate.may_stop = less(fate.given_up, may_be_stopped);
+    come_below(play, parent, above, &mut fate);
+    let ends = |hi: Option<Nanos>, by: Nanos| hi.is_some_and(|hi| hi < by);
+    // What a caller asks for after it may have given up may not be asked for.
+    let given_up = caller.gives_up.map(|gives_up| caller.start.lo + gives_up);
+    fate.may_stop = fate.may_be_stopped.filter(|_| span.may_be_residual);
+    let is_asked = [given_up, fate.may_stop].into_iter().flatten();
+    if is_asked.into_iter().any(|stop| !ends(played.start.hi, stop)) {
+        fate.presence = fate.presence.and(Sure::May);
+    }
     if let Some(stop) = fate.may_stop {
-        if reaches(played.start.hi, stop - Nanos::from_nanos(1)) {
-            fate.presence = fate.presence.and(Sure::May);
-        }
         fate.end.lo = fate.end.lo.min(stop.max(played.start.lo));
     }
     if let Some(stop) = fate.stopped.filter(|_| span.may_be_residual) {
@@ -70,24 +71,20 @@ fn fate(play: &mut Play<'_>, fates: &[Fate], i: usize) -> Fate {
         fate.end.hi = less(fate.end.hi, Some(stop.max(played.start.lo)));
     }
     lag(play, fates, i, &mut fate);
-    let is_open =
-        fate.may_stop.is_some_and(|stop| reaches(played.start.plus(played.length).hi, stop));
-    play.reasons.add_if(is_open && !is_told, Reason::UnknownStop);
+    let natural = played.start.plus(played.length);
+    let is_cut = fate.may_stop.is_some_and(|stop| natural.hi.is_none_or(|hi| hi > stop));
+    play.reasons.add_if(fate.is_open && is_cut, Reason::UnknownStop);
     fate
 }
 
-/// What a span has from its parent. Says whether the policy tells if it stops.
-fn come_below(play: &Play<'_>, parent: usize, above: &Fate, fate: &mut Fate) -> bool {
+/// What a span has from its parent.
+fn come_below(play: &Play<'_>, parent: usize, above: &Fate, fate: &mut Fate) {
     let played = &play.spans[parent];
     (fate.may_be_stopped, fate.stopped) = (above.may_be_stopped, above.stopped);
-    fate.given_up = above.given_up;
     (fate.may_be_left, fate.left) = (above.may_be_left, above.left);
-    if let Some(gives_up) = played.gives_up {
-        fate.given_up = less(fate.given_up, Some(played.start.lo + gives_up));
-    }
-    let is_told = play.policy.stop_on_cancel.is_some();
+    fate.is_open = above.is_open;
     if played.leaves == Sure::No {
-        return is_told;
+        return;
     }
     let is_sure = played.leaves == Sure::Must;
     fate.may_be_left = less(fate.may_be_left, Some(above.end.lo));
@@ -99,7 +96,8 @@ fn come_below(play: &Play<'_>, parent: usize, above: &Fate, fate: &mut Fate) -> 
     if play.policy.stop_on_cancel == Some(true) {
         fate.stopped = less(fate.stopped, above.end.hi.filter(|_| is_sure));
     }
-    is_told
+    let is_told = play.policy.stop_on_cancel.is_some() || played.gives_up.is_some();
+    fate.is_open |= stops && !is_told;
 }
 
 /// Whether what a span asked for goes on after it has left, as was seen.
