@@ -3,3 +3,4 @@
 mod made;
 mod replay;
 mod replay_cases;
+mod replay_command;
