@@ -7,5 +7,6 @@ pub mod chain;
 pub mod emit;
 pub mod model;
 pub mod policy;
+pub mod replay;
 pub mod retries;
 pub mod sweep;

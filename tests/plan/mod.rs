@@ -2,8 +2,12 @@
 
 mod chain;
 mod emit;
+mod made;
 mod model;
 mod model_truth;
+mod replay;
+mod replay_cases;
+mod replay_command;
 mod retries;
 
 use serde_json::Value;

@@ -5,6 +5,7 @@ mod emit;
 mod form;
 mod model;
 mod model_folder;
+mod replay;
 mod retries;
 
 use clap::Subcommand;
@@ -18,7 +19,8 @@ Examples:
   dwindle plan retries --deadline 1s --elapsed 230ms --attempt 150ms --backoff 100ms,200ms
   dwindle plan chain --end-to-end 200ms --own 20ms --median 8ms
   dwindle plan emit --as envoy --callee cart --attempt 150ms
-  dwindle plan model --scenario scenario.toml --seed 7")]
+  dwindle plan model --scenario scenario.toml --seed 7
+  dwindle plan replay traces/ --policy policy.toml")]
 pub(super) struct Args {
     #[command(subcommand)]
     what: What,
@@ -30,6 +32,7 @@ enum What {
     Chain(chain::Args),
     Emit(emit::Args),
     Model(model::Args),
+    Replay(replay::Args),
     Retries(retries::Args),
 }
 
@@ -39,6 +42,7 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
         What::Chain(args) => chain::run(args),
         What::Emit(args) => emit::run(args),
         What::Model(args) => model::run(args),
+        What::Replay(args) => replay::run(args),
         What::Retries(args) => retries::run(args),
     }
 }
