@@ -43,6 +43,11 @@ impl Selection {
         self.classes.is_empty() && self.since.is_none() && self.until.is_none()
     }
 
+    /// Whether a request is told.
+    pub fn has(&self, class: &str, start: UnixNanos) -> bool {
+        self.has_start(start) && self.has_class(class)
+    }
+
     /// Whether a class is told.
     fn has_class(&self, class: &str) -> bool {
         self.classes.is_empty() || self.classes.iter().any(|glob| glob.matches(class))

@@ -130,6 +130,17 @@ fn comparisons_and_answers_obey_no_name_in_any_form() {
     }
 }
 
+#[test]
+fn replays_obey_no_name_in_any_form() {
+    let replay = ["plan", "replay", TRACES, "--policy", "fixtures/shop.policy.toml"];
+    let form = |format: &str| printed(&[&replay[..], &["--format", format]].concat());
+    on_terminals(&replay);
+    harmless::markdown(&form("markdown"));
+    harmless::csv(&form("csv"));
+    harmless::json(&form("json"));
+    harmless::html(&form("html"));
+}
+
 /// Files are named by people too.
 #[test]
 fn a_file_may_be_named_as_it_likes() {

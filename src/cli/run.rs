@@ -10,7 +10,7 @@ use super::memory::MemoryFlag;
 use super::output::{self, Fatal};
 use super::progress::ProgressLine;
 use super::selection::Subject;
-use crate::clocks::Pool;
+use crate::clocks::{Offsets, Pool};
 use crate::contract::Contract;
 use crate::graveyard::Graveyard;
 use crate::ingest::{Ingested, Settings, scatter};
@@ -37,16 +37,53 @@ pub(super) struct Run {
     pub graveyard: Tables,
 }
 
-/// Reads `inputs` and hands the tables of some partitions at a time to `take`, in the order of the
-/// traces. Says on standard error which contracts matched no request: a pattern with a slip in it
-/// would otherwise look like traces without deadlines.
-pub(super) fn run(
+/// What reading and looking at all spans showed.
+pub(super) struct Read {
+    ingested: Ingested<()>,
+    facts: Facts,
+    policy: Policy,
+}
+
+impl Read {
+    /// The same as a run. Says on standard error which contracts matched no request, as `matched`
+    /// names them: a pattern with a slip in it would otherwise look like traces without deadlines.
+    pub(super) fn ended(
+        self,
+        subject: &Subject,
+        matched: &BTreeSet<String>,
+        graveyard: Tables,
+    ) -> Run {
+        let Self { ingested, facts, policy } = self;
+        // Of a scope contracts may have matched requests that never came there.
+        let unmatched = policy.contracts.iter().filter(|it| !matched.contains(&it.name));
+        for contract in unmatched.filter(|_| policy.scope.is_none()) {
+            let pattern = contract.matches.operation.as_ref();
+            let pattern =
+                pattern.map_or_else(String::new, |glob| format!(" ('{}')", glob.as_str()));
+            let name = &contract.name;
+            output::note(&format!("warning: {name}{pattern} matches the name of no root span"));
+        }
+        Run {
+            ingested,
+            facts,
+            contracts: Contract::digest(&policy.contracts),
+            scope: policy.scope,
+            split_by: subject.split_by().to_vec(),
+            graveyard,
+        }
+    }
+}
+
+/// Reads `inputs` and hands what `rebuild` makes of some partitions at a time to `take`, in the order
+/// of the traces.
+pub(super) fn read<T: Send>(
     inputs: &Inputs,
     rules: &Rules,
     memory: &MemoryFlag,
     subject: &Subject,
-    mut take: impl FnMut(Vec<Tables>) -> Result<(), Fatal>,
-) -> Result<Run, Fatal> {
+    rebuild: impl Fn(Spans, &Policy, &Offsets) -> T + Sync,
+    mut take: impl FnMut(Vec<T>) -> Result<(), Fatal>,
+) -> Result<Read, Fatal> {
     let policy = Policy { scope: subject.scope(), ..rules.policy()? };
     inputs.start_threads();
     let conventions = inputs.conventions()?.splitting_by(subject.split_keys()?);
@@ -65,36 +102,36 @@ pub(super) fn run(
         pool.merge(&calls.unwrap_or_default());
     })?;
     let offsets = pool.offsets();
-    let mut matched = BTreeSet::new();
-    let mut graveyard = Graveyard::default();
     loop {
-        let group = partitions.next_group(|spans| reconstruct(spans, &policy, &offsets))?;
+        let group = partitions.next_group(|spans| rebuild(spans, &policy, &offsets))?;
         if group.is_empty() {
             break;
         }
+        take(group)?;
+    }
+    drop(progress);
+    Ok(Read { ingested, facts, policy })
+}
+
+/// Reads `inputs` and hands the tables of some partitions at a time to `take`, in the order of the
+/// traces.
+pub(super) fn run(
+    inputs: &Inputs,
+    rules: &Rules,
+    memory: &MemoryFlag,
+    subject: &Subject,
+    mut take: impl FnMut(Vec<Tables>) -> Result<(), Fatal>,
+) -> Result<Run, Fatal> {
+    let mut matched = BTreeSet::new();
+    let mut graveyard = Graveyard::default();
+    let read = read(inputs, rules, memory, subject, reconstruct, |group: Vec<Tables>| {
         for tables in &group {
             graveyard.add(tables);
             let names: FxHashSet<_> =
                 tables.requests.iter().filter_map(|row| row.contract).collect();
             matched.extend(names.into_iter().map(|name| tables.strings.get(name).to_owned()));
         }
-        take(group)?;
-    }
-    drop(progress);
-    // Of a scope contracts may have matched requests that never came there.
-    let unmatched = policy.contracts.iter().filter(|it| !matched.contains(&it.name));
-    for contract in unmatched.filter(|_| policy.scope.is_none()) {
-        let pattern = contract.matches.operation.as_ref();
-        let pattern = pattern.map_or_else(String::new, |glob| format!(" ('{}')", glob.as_str()));
-        let name = &contract.name;
-        output::note(&format!("warning: {name}{pattern} matches the name of no root span"));
-    }
-    Ok(Run {
-        ingested,
-        facts,
-        contracts: Contract::digest(&policy.contracts),
-        scope: policy.scope,
-        split_by: subject.split_by().to_vec(),
-        graveyard: graveyard.findings(),
-    })
+        take(group)
+    })?;
+    Ok(read.ended(subject, &matched, graveyard.findings()))
 }

@@ -8,5 +8,6 @@ pub mod emit;
 pub mod measured;
 pub mod model;
 pub mod policy;
+pub mod replay;
 pub mod retries;
 pub mod sweep;

@@ -5,7 +5,9 @@ mod ancestors;
 mod annotated;
 mod attempt;
 mod claim;
+mod class;
 mod clock;
+mod course;
 mod deadline;
 mod finding;
 mod hop;
@@ -25,6 +27,8 @@ mod trace;
 mod tree;
 
 use annotated::Annotated;
+use class::Classes;
+pub use course::{Course, CourseSpan, Role, Try};
 pub use outline::TraceChoice;
 use rows::Rows;
 
@@ -103,6 +107,25 @@ pub fn reconstruct(mut spans: Spans, policy: &Policy, offsets: &Offsets) -> Tabl
         told.tables.outline.retain(|span| wanted.contains(&span.trace_id));
     }
     told.tables
+}
+
+/// The course of each request of a partition of whole traces, handed to `take` one after another: what
+/// the tables are made of, for those who run requests again. Gives back the strings of all their names.
+pub fn courses(
+    mut spans: Spans,
+    policy: &Policy,
+    offsets: &Offsets,
+    mut take: impl FnMut(&Course, &Interner),
+) -> Interner {
+    spans.sort();
+    let Spans { mut strings, rows } = spans;
+    let mut annotated = Annotated::default();
+    let mut classes = Classes::default();
+    for trace in rows.chunk_by(|one, other| one.trace_id == other.trace_id) {
+        annotated.fill(trace, Context { strings: &strings, policy, offsets, scope: None });
+        course::for_each(&annotated, &mut classes, &mut strings, &mut take);
+    }
+    strings
 }
 
 /// What traces are rebuilt by.

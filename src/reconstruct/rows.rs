@@ -1,9 +1,8 @@
 //! The rows of an annotated trace, in the order of the tables.
 
-use rustc_hash::FxHashMap;
-
 use super::annotated::Annotated;
 use super::attempt::Attempt;
+use super::class::Classes;
 use super::finding::Finding;
 use super::hop::Hop;
 use super::memory::take_leading;
@@ -11,7 +10,7 @@ use super::path::Segment;
 use super::request::Request;
 use super::stay::stay;
 use crate::budget;
-use crate::span::{Interner, Span, SpanId, Sym, TraceId};
+use crate::span::{Interner, SpanId, Sym, TraceId};
 use crate::stats::Weight;
 use crate::tables::{
     AttemptKind, AttemptRow, BlindSpot, Category, FindingRow, Funding, HopRow, RequestRow,
@@ -29,8 +28,7 @@ pub(super) struct Rows {
     pub tables: Tables,
     /// [`CONTRACT`].
     by_contract: Sym,
-    /// The classes that were met, by what they are made of.
-    classes: FxHashMap<(Names, Option<Sym>), Sym>,
+    classes: Classes,
 }
 
 impl Rows {
@@ -45,7 +43,7 @@ impl Rows {
             segments: Vec::with_capacity(spans),
             ..Tables::default()
         };
-        Self { tables, by_contract, classes: FxHashMap::default() }
+        Self { tables, by_contract, classes: Classes::default() }
     }
 
     /// Appends the rows of one trace.
@@ -66,8 +64,8 @@ impl Rows {
         for &number in &order.requests {
             let request = &trace.requests[number];
             let root = trace.span(request.root);
-            let class = self.class(request, root);
             let tables = &mut self.tables;
+            let class = self.classes.of(&mut tables.strings, request, root);
             let contract = request.contract.map(|contract| tables.strings.intern(&contract.name));
             let subject = Subject {
                 of,
@@ -100,56 +98,6 @@ impl Rows {
         let others = of.hops.all.iter().filter(|hop| order.rank(hop.request).is_none());
         let waiting = others.filter_map(|hop| stay(of, hop, 0));
         self.tables.stays.extend(waiting.map(|stay| Stay { expired: None, ..stay }));
-    }
-
-    /// The class of a request: what its contract says, else the names of its root.
-    fn class(&mut self, request: &Request<'_>, root: &Span) -> Sym {
-        let strings = &mut self.tables.strings;
-        let contract = request.contract.and_then(|one| one.request_class.as_deref());
-        let names = match (request.entered, contract) {
-            (Some(entered), _) => {
-                Names::Entered(entered.service, entered.operation, entered.caller)
-            }
-            (None, Some(class)) => Names::Contract(strings.intern(class)),
-            (None, None) => {
-                Names::Root(root.service, root.route_operation.unwrap_or(root.operation))
-            }
-        };
-        *self.classes.entry((names, root.split)).or_insert_with(|| {
-            let class = names.class(strings);
-            let class = match root.split {
-                Some(split) => format!("{class} · {}", strings.get(split)),
-                None => class,
-            };
-            strings.intern(&class)
-        })
-    }
-}
-
-/// What the class of a request is made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Names {
-    /// What its contract calls it.
-    Contract(Sym),
-    /// Service and operation of its root.
-    Root(Sym, Sym),
-    /// The service that a call enters, what for, and from where.
-    Entered(Sym, Sym, Option<Sym>),
-}
-
-impl Names {
-    fn class(self, strings: &Interner) -> String {
-        let text = |sym| strings.get(sym);
-        match self {
-            Self::Contract(class) => text(class).to_owned(),
-            Self::Root(service, operation) => format!("{} {}", text(service), text(operation)),
-            Self::Entered(service, operation, Some(caller)) => {
-                format!("{} {} from {}", text(service), text(operation), text(caller))
-            }
-            Self::Entered(service, operation, None) => {
-                format!("{} {}, caller not traced", text(service), text(operation))
-            }
-        }
     }
 }
 

@@ -2,10 +2,14 @@
 
 mod chain;
 mod emit;
+mod made;
 mod measured;
 mod model;
 mod model_rules;
 mod model_truth;
+mod replay;
+mod replay_cases;
+mod replay_command;
 mod retries;
 
 use serde_json::Value;

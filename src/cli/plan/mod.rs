@@ -6,6 +6,7 @@ mod form;
 mod from;
 mod model;
 mod model_folder;
+mod replay;
 mod retries;
 
 use clap::Subcommand;
@@ -20,6 +21,7 @@ Examples:
   dwindle plan chain --end-to-end 200ms --own 20ms --median 8ms
   dwindle plan emit --as envoy --callee cart --attempt 150ms
   dwindle plan model --scenario scenario.toml --seed 7
+  dwindle plan replay traces/ --policy policy.toml
   dwindle plan retries --from traces/ --class 'storefront GET *'")]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -32,6 +34,7 @@ enum What {
     Chain(Box<chain::Args>),
     Emit(emit::Args),
     Model(Box<model::Args>),
+    Replay(Box<replay::Args>),
     Retries(Box<retries::Args>),
 }
 
@@ -41,6 +44,7 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
         What::Chain(args) => chain::run(args),
         What::Emit(args) => emit::run(args),
         What::Model(args) => model::run(args),
+        What::Replay(args) => replay::run(args),
         What::Retries(args) => retries::run(args),
     }
 }

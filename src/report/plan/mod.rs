@@ -3,6 +3,7 @@
 pub mod chain;
 pub mod measured;
 pub mod model;
+pub mod replay;
 pub mod retries;
 
 /// Version of the JSON forms (docs/output.md). It changes when a name or a meaning does.
