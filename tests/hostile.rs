@@ -131,6 +131,34 @@ fn comparisons_and_answers_obey_no_name_in_any_form() {
 }
 
 #[test]
+fn plans_from_measurements_obey_no_name_in_any_form() {
+    for what in ["retries", "chain"] {
+        let plan = ["plan", what, "--from", TRACES];
+        let form = |format: &str| printed(&[&plan[..], &["--format", format]].concat());
+        on_terminals(&plan);
+        harmless::markdown(&form("markdown"));
+        harmless::csv(&form("csv"));
+        harmless::json(&form("json"));
+        harmless::html(&form("html"));
+    }
+    let told = printed(&["plan", "chain", "--from", TRACES, "--format", "json"]);
+    let told: Value = serde_json::from_str(&told).unwrap();
+    let classes =
+        told["lines"].as_array().unwrap().iter().filter_map(|line| line["class"].as_str());
+    let mut scenarios = 0;
+    for class in classes.collect::<BTreeSet<_>>() {
+        // Not all of it could be an argument.
+        let class = class.replace(|c: char| !c.is_alphanumeric(), "?");
+        let model = ["plan", "model", "--from", TRACES, "--print-scenario", "--class", &class];
+        let ran = run(&[&model[..], &["--quiet", "--contract", CONTRACT]].concat());
+        harmless::plain(&ran.out);
+        scenarios += usize::from(ran.code == 0);
+    }
+    assert!(scenarios > 10, "{scenarios}");
+    harmless::plain(&run(&["plan", "model", "--from", TRACES, "--quiet"]).err);
+}
+
+#[test]
 fn replays_obey_no_name_in_any_form() {
     let replay = ["plan", "replay", TRACES, "--policy", "fixtures/shop.policy.toml"];
     let form = |format: &str| printed(&[&replay[..], &["--format", format]].concat());

@@ -7,14 +7,7 @@ use crate::distributions::{ClassSummary, Measure, Summary};
 
 /// What is said of all classes: why no claim is made about more than was kept.
 pub(super) fn notes(summary: &Summary, facts: &RunFacts) -> Vec<String> {
-    let mut notes = Vec::new();
-    if !facts.chosen_by.is_empty() {
-        notes.push(format!(
-            "Traces were chosen once their outcome was known, by {}: percentiles and shares are of \
-             what was kept, and say nothing of all requests.",
-            facts.chosen_by.join(" and ")
-        ));
-    }
+    let mut notes: Vec<String> = choice(facts).into_iter().collect();
     let is_by_outcome = |class: &&ClassSummary| class.weights.is_by_outcome();
     let by_outcome = summary.classes.values().filter(is_by_outcome).count() as u64;
     if by_outcome > 0 {
@@ -35,6 +28,17 @@ pub(super) fn notes(summary: &Summary, facts: &RunFacts) -> Vec<String> {
         ));
     }
     notes
+}
+
+/// That traces were chosen once their outcome was known, where they were.
+pub(super) fn choice(facts: &RunFacts) -> Option<String> {
+    (!facts.chosen_by.is_empty()).then(|| {
+        format!(
+            "Traces were chosen once their outcome was known, by {}: percentiles and shares are of \
+             what was kept, and say nothing of all requests.",
+            facts.chosen_by.join(" and ")
+        )
+    })
 }
 
 /// What is said of one class.

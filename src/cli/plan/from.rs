@@ -14,7 +14,7 @@ use crate::cli::{exit, origin};
 use crate::plan::measured::{Asked, Class, Measured, Modelled, Wanted};
 use crate::plan::policy::Share;
 use crate::report::plan::measured::{self as report, Told};
-use crate::report::{Format, RunFacts};
+use crate::report::{Format, RunFacts, visible};
 
 /// So many classes are named where one has to be chosen.
 const NAMED: usize = 20;
@@ -114,7 +114,8 @@ impl From {
             [] => return Err(Fatal::Usage("no request to make a scenario of".to_owned())),
             [one] => *one,
             several => {
-                let named = several.iter().take(NAMED).map(|(name, _)| format!("\n  {name}"));
+                let named =
+                    several.iter().take(NAMED).map(|(name, _)| format!("\n  {}", visible(name)));
                 let more = several.len().saturating_sub(NAMED);
                 let more = (more > 0).then(|| format!("\n  and {more} more"));
                 return Err(Fatal::Usage(format!(
@@ -124,7 +125,7 @@ impl From {
             }
         };
         let unmodelled =
-            |error| Fatal::Usage(format!("no scenario can be made of {name}: {error}"));
+            |error| Fatal::Usage(format!("no scenario can be made of {}: {error}", visible(name)));
         let modelled = Modelled::of(name, class, rate(class, &facts)).map_err(unmodelled)?;
         Ok((modelled, self.done(&facts)))
     }

@@ -181,10 +181,16 @@ fn names<'c>(front: &str, calls: &BTreeSet<&'c Call>) -> BTreeMap<&'c Call, Stri
     names
 }
 
-/// A name as scenarios take it: short, and without what patterns and quotes are made of.
+/// A name as scenarios take it, and as anybody may read it: short, without what patterns and quotes are
+/// made of, hides or turns.
 fn harmless(name: &str) -> String {
     const LONGEST: usize = 80;
-    let safe = |c: char| if c.is_control() || "*?[]\"\\".contains(c) { '_' } else { c };
+    let is_safe = |c: char| {
+        // Letters that are nothing to see are fillers of Hangul.
+        (c.is_alphanumeric() || c.is_ascii_graphic() || c == ' ')
+            && !"*?[]\"\\\u{115f}\u{1160}\u{3164}\u{ffa0}".contains(c)
+    };
+    let safe = |c: char| if is_safe(c) { c } else { '_' };
     let mut harmless: String = name.trim().chars().map(safe).collect();
     while harmless.len() > LONGEST {
         harmless.pop();

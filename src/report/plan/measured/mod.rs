@@ -6,7 +6,7 @@ mod retries;
 mod words;
 
 use super::super::{Format, Options, Origin, Report, RunFacts, html, markdown, terminal};
-use super::super::{chosen, overview, text};
+use super::super::{chosen, overview, sampling, text};
 use crate::plan::measured::{Asked, Measured, Wanted};
 use crate::report::model::{Block, Section};
 use records::Record;
@@ -72,6 +72,7 @@ impl Told<'_> {
         }));
         let mut notes = vec![format!("{}.", read.join(" · "))];
         notes.extend(overview::losses(self.facts));
+        notes.extend(sampling::choice(self.facts));
         notes.extend(chosen::notes(self.facts));
         if requests == 0 {
             notes.push(overview::nothing_to_tell(self.facts).to_owned());

@@ -1,5 +1,7 @@
 //! For which share of requests so many attempts would have fitted.
 
+use std::cmp::Reverse;
+
 use super::records::{Record, whole};
 use super::{Told, words};
 use crate::distributions::{Call, Name, Ordered};
@@ -37,12 +39,16 @@ fn lines<'a>(class: &'a Class, wanted: &Wanted) -> Vec<Line<'a>> {
 
 fn section(name: &Name, class: &Class, wanted: &Wanted, options: &Options) -> Section {
     let mut lines = lines(class, wanted);
-    // Those for which the least fits come first; those without any deadline last.
+    // Those for which the least fits come first, of equals the busiest; those without any deadline last.
     let fitting = |line: &Line<'_>| {
         let last = line.plan.fits.last().map(|fit| fit.share.proportion);
         last.filter(|share| share.whole > 0).map_or(f64::INFINITY, |share| share.ratio())
     };
-    lines.sort_by(|one, other| fitting(one).total_cmp(&fitting(other)));
+    let requests = |line: &Line<'_>| Reverse(line.calls.requests.len());
+    lines.sort_by(|one, other| {
+        let by_fit = fitting(one).total_cmp(&fitting(other));
+        by_fit.then_with(|| requests(one).cmp(&requests(other)))
+    });
     let all = lines.len();
     lines.truncate((options.rows / 3).max(1));
     let mut blocks = vec![Block::Note(headline(class, wanted))];
