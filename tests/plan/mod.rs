@@ -4,6 +4,7 @@ mod chain;
 mod emit;
 mod made;
 mod model;
+mod model_rules;
 mod model_truth;
 mod replay;
 mod replay_cases;
