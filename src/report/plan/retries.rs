@@ -53,7 +53,7 @@ pub fn report(told: &Told<'_>, is_for_programs: bool) -> Report {
     let mut blocks = vec![Block::Note(headline(told.retries, &plan))];
     blocks.extend(refusal(told.retries, &plan).map(Block::Note));
     blocks.push(Block::Note("Times in ms, to their last digit.".to_owned()));
-    blocks.extend(steps(&plan, is_for_programs).map(Block::Table));
+    blocks.extend(steps(told.retries, &plan, is_for_programs).map(Block::Table));
     let swept = [Swept::elapsed(told, &plan), Swept::allowance(told, &plan)];
     blocks.extend(swept.iter().filter_map(|swept| swept.limits(is_for_programs)).map(Block::Table));
     if is_for_programs {
@@ -175,14 +175,14 @@ fn refusal(retries: &Retries, plan: &RetryPlan) -> Option<String> {
     })
 }
 
-fn steps(plan: &RetryPlan, is_for_programs: bool) -> Option<Table> {
+fn steps(retries: &Retries, plan: &RetryPlan, is_for_programs: bool) -> Option<Table> {
     let row = |step: &Step| {
         let verdict = match step.reason {
             Reason::Admitted => "admitted".to_owned(),
             Reason::AllowanceExceedsAvailable => {
                 format!("refused: {} of {}", ms(step.used_after), ms(plan.available))
             }
-            Reason::MaxAttempts => "refused: the maximum".to_owned(),
+            Reason::MaxAttempts => format!("refused: at most {}", retries.max_attempts),
         };
         let times = [step.backoff, step.allowance, step.used_before, step.used_after];
         let mut cells: Vec<Cell> = times.into_iter().map(exact_time).collect();
