@@ -118,7 +118,7 @@ fn a_maximum_is_a_ceiling_and_each_refusal_says_which_constraint() {
     let refused = last(&["--max-attempts", "100"]);
     assert_eq!((&refused["attempt"], &refused["reason"]), (&json!(3), &reason));
     let people = plan(&["retries", "--max-attempts", "1"]).out;
-    assert!(people.contains("Attempt 2 would fit") && people.contains("1 at most"), "{people}");
+    assert!(people.contains("Attempt 2 would fit") && people.contains("at most 1 may"), "{people}");
 }
 
 #[test]

@@ -60,7 +60,7 @@ pub fn report(told: &Told<'_>, is_for_programs: bool) -> Report {
         blocks.extend(swept.iter().filter_map(Swept::all_points).map(Block::Table));
     }
     if let Some((layers, courses)) = told.courses() {
-        blocks.push(Block::Note(amplified(layers, &courses)));
+        blocks.push(Block::Note(amplified(plan.available, layers, &courses)));
         blocks.extend(layers_table(layers, &courses).map(Block::Table));
     }
     if !is_for_programs {
@@ -153,8 +153,8 @@ fn refusal(retries: &Retries, plan: &RetryPlan) -> Option<String> {
     Some(match refused.reason {
         Reason::Admitted => return None,
         Reason::MaxAttempts => format!(
-            "Attempt {attempt} would fit, as it needs {needed} ms of {available}, but {} at most \
-             are made.",
+            "Attempt {attempt} would fit, as it needs {needed} ms of {available}, but at \
+             most {} may be made.",
             text::count(retries.max_attempts.into())
         ),
         Reason::AllowanceExceedsAvailable => {
@@ -313,19 +313,27 @@ fn leaves(courses: &[Course], clock: Clock) -> u64 {
     course.and_then(|course| course.attempts.last()).copied().unwrap_or(0)
 }
 
-fn amplified(layers: &[u32], courses: &[Course]) -> String {
+fn amplified(available: Nanos, layers: &[u32], courses: &[Course]) -> String {
     let tries: Vec<String> = layers.iter().map(|&most| text::count(most.into())).collect();
     let restarted = courses.iter().find(|course| course.clock == Clock::Restarted);
-    let late = restarted.map_or(0, |course| course.late);
+    let available_ns = i128::from(available.as_nanos());
+    let late_ns = restarted.map_or(0, |course| course.ends_ns - available_ns);
+    let end = if late_ns > 0 {
+        format!(
+            "the first layer gives up {} ms after what was available",
+            text::exact_millis(late_ns)
+        )
+    } else {
+        "the first layer gives up within what was available".to_owned()
+    };
     format!(
         "Layers that each try up to {} times, retries around retries: up to {} for one request. A \
-         shared deadline lets {} of them begin. Where every layer restarts the clock {} begin, {} of \
-         which end after what was available.",
+         shared deadline lets {} of them begin. Where every layer restarts the clock {} begin, and \
+         {end}.",
         tries.join(", "),
         text::counted(leaves(courses, Clock::None), "attempt"),
         text::count(leaves(courses, Clock::Shared)),
         text::count(leaves(courses, Clock::Restarted)),
-        text::count(late),
     )
 }
 
