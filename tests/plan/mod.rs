@@ -1,6 +1,7 @@
 //! What a policy would do: `dwindle plan`.
 
 mod chain;
+mod chance;
 mod emit;
 mod made;
 mod model;
@@ -9,6 +10,7 @@ mod model_truth;
 mod replay;
 mod replay_cases;
 mod replay_command;
+mod replay_truth;
 mod retries;
 
 use serde_json::Value;
