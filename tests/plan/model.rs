@@ -217,5 +217,7 @@ fn an_emitted_run_is_read_back_and_replaces_only_what_is_its_own() {
     let ran = model(&["--emit", foreign.to_str().unwrap()]);
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("contract.toml: is there already"), "{}", ran.err);
+    let command = format!("to repeat this run: dwindle plan model --emit {}\n", foreign.display());
+    assert!(ran.err.ends_with(&command), "{}", ran.err);
     assert_eq!(fs::read_to_string(foreign.join("contract.toml")).unwrap(), "# mine\n");
 }
