@@ -155,16 +155,41 @@ pub(super) fn one_of<T: Copy + Send + Sync + 'static>(
 /// What the requests were promised, and how strictly to judge.
 #[derive(Clone, Debug, Args)]
 pub(super) struct Rules {
+    #[command(flatten)]
+    contracts: Contracts,
+
+    #[command(flatten)]
+    deadlines: Deadlines,
+
+    #[command(flatten)]
+    strictness: Strictness,
+
+    /// Which traces are told span by span as well, for a verb that wants some.
+    #[arg(skip)]
+    outlined: Outlined,
+}
+
+/// What classes of requests were promised.
+#[derive(Clone, Debug, Args)]
+pub(super) struct Contracts {
     /// Contracts (TOML): request classes with their deadlines, reserves and retries
     #[arg(long, value_name = "FILE")]
     contract: Option<String>,
+}
 
+/// What other requests were promised.
+#[derive(Clone, Debug, Default, Args)]
+struct Deadlines {
     /// A deadline for requests that no contract matches, in place of what their root spans declare:
     /// 1s for all, or 'GET /items/*=800ms' for those whose root span's name (or method and route)
     /// matches; may be repeated, the first that matches holds
     #[arg(long, value_name = "[NAME=]DURATION", value_parser = Deadline::parse, allow_hyphen_values = true)]
     deadline: Vec<Deadline>,
+}
 
+/// How strictly to judge.
+#[derive(Clone, Debug, Args)]
+pub(super) struct Strictness {
     /// Two lengths count as equal within this or a 50th of the length, whichever is more
     #[arg(
         long,
@@ -177,11 +202,7 @@ pub(super) struct Rules {
 
     /// What tells how far the clocks of hosts are apart
     #[arg(long, value_enum, default_value = "pooled")]
-    pub clock: Clocks,
-
-    /// Which traces are told span by span as well, for a verb that wants some.
-    #[arg(skip)]
-    outlined: Outlined,
+    clock: Clocks,
 }
 
 /// What tells how far clocks are apart.
@@ -218,21 +239,36 @@ impl Deadline {
 }
 
 impl Rules {
+    /// Rules in which no flag sets a deadline, for a verb whose `--deadline` means something else.
+    pub(super) fn without_deadlines(contracts: &Contracts, strictness: &Strictness) -> Self {
+        Self {
+            contracts: contracts.clone(),
+            deadlines: Deadlines::default(),
+            strictness: strictness.clone(),
+            outlined: Outlined::None,
+        }
+    }
+
+    /// What tells how far clocks are apart.
+    pub(super) const fn clock(&self) -> Clocks {
+        self.strictness.clock
+    }
+
     /// A flag that counts only when traces are analyzed, if one was given; a contract counts after
     /// that too where it is judged.
     pub(super) fn first_given(&self, is_judged: bool) -> Option<&'static str> {
         let given = [
-            (self.contract.is_some() && !is_judged, "--contract"),
-            (!self.deadline.is_empty(), "--deadline"),
-            (self.tolerance != TOLERANCE_FLOOR, "--tolerance"),
-            (self.clock != Clocks::Pooled, "--clock"),
+            (self.contracts.contract.is_some() && !is_judged, "--contract"),
+            (!self.deadlines.deadline.is_empty(), "--deadline"),
+            (self.strictness.tolerance != TOLERANCE_FLOOR, "--tolerance"),
+            (self.clock() != Clocks::Pooled, "--clock"),
         ];
         given.into_iter().find_map(|(is_given, flag)| is_given.then_some(flag))
     }
 
     /// What the contract file holds, and its name.
     pub(super) fn contract_file(&self) -> Result<Option<(&str, ContractFile)>, Fatal> {
-        let Some(file) = &self.contract else { return Ok(None) };
+        let Some(file) = &self.contracts.contract else { return Ok(None) };
         let held = ContractFile::parse(file, &read("--contract", file)?)
             .map_err(|error| Fatal::Config { flag: "--contract", error })?;
         Ok(Some((file, held)))
@@ -246,13 +282,13 @@ impl Rules {
     /// The policy: contracts in file order, then `--deadline` in the order of the flags.
     pub(super) fn policy(&self) -> Result<Policy, Fatal> {
         let mut contracts = self.contract_file()?.map_or_else(Vec::new, |(_, file)| file.contracts);
-        contracts.extend(self.deadline.iter().enumerate().map(|(place, flag)| {
+        contracts.extend(self.deadlines.deadline.iter().enumerate().map(|(place, flag)| {
             let name = format!("--deadline {}", place + 1);
             Contract::deadline_only(name, flag.operation.clone(), flag.deadline)
         }));
         Ok(Policy {
             contracts,
-            tolerance: self.tolerance,
+            tolerance: self.strictness.tolerance,
             outlined: self.outlined,
             ..Policy::default()
         })

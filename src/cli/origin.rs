@@ -44,7 +44,7 @@ fn digest(path: &str) -> io::Result<(u64, String)> {
 }
 
 /// The arguments as a shell reads them.
-fn command() -> String {
+pub(super) fn command() -> String {
     let arguments = std::env::args_os().skip(1);
     let words = arguments.map(|argument| quoted(&argument.to_string_lossy()));
     std::iter::once("dwindle".to_owned()).chain(words).collect::<Vec<_>>().join(" ")

@@ -95,7 +95,7 @@ pub(super) fn read<T: Send>(
     let mut facts = Facts { chosen_by, ..Facts::default() };
     let mut pool = Pool::default();
     let look = |spans: &Spans| {
-        (survey(spans), (rules.clock == Clocks::Pooled).then(|| call_bounds(spans)))
+        (survey(spans), (rules.clock() == Clocks::Pooled).then(|| call_bounds(spans)))
     };
     partitions.look_at_all(look, |(surveyed, calls)| {
         facts.merge(&surveyed);

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::line::{About, Line, Numbers, Part, Percentile};
-use super::samples::{Ordered, Pooled, Share, Values};
+use super::samples::{Pooled, Share};
 use super::side::{ClassSide, Found, HopSide, Rate};
-use crate::distributions::{Estimate, Measure, Place};
+use crate::distributions::{Estimate, Measure, Ordered, Place, Values};
 use crate::stats::{Proportion, Quantile, Test};
 use crate::tables::BadSide;
 use crate::units::Nanos;

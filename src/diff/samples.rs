@@ -2,85 +2,15 @@
 
 use std::cmp::Ordering;
 
-use crate::distributions::Estimate;
+use crate::distributions::{Ordered, Values, effective};
 use crate::stats::{Proportion, Quantile};
-use crate::units::Nanos;
-
-/// Values of one measure with the traces that they come from; those of a trace stand together.
-#[derive(Debug, Default)]
-pub(super) struct Values {
-    traces: Vec<u32>,
-    values: Vec<i64>,
-}
-
-/// The values of one side in order.
-#[derive(Debug)]
-pub(super) struct Ordered {
-    sorted: Vec<i64>,
-    /// How many independent values they are worth (SEMANTICS §12).
-    effective: usize,
-}
-
-impl Values {
-    /// Adds a value of a trace.
-    pub(super) fn push(&mut self, trace: u32, value: Nanos) {
-        self.traces.push(trace);
-        self.values.push(value.as_nanos());
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.values.is_empty()
-    }
-
-    /// The values in order.
-    pub(super) fn ordered(&self) -> Ordered {
-        let mut sorted = self.values.clone();
-        sorted.sort_unstable();
-        Ordered { sorted, effective: effective(&self.traces) }
-    }
-
-    /// The score of each value, summed by trace.
-    fn scored(&self, score: impl Fn(i64) -> f64) -> Vec<f64> {
-        let scored = self.traces.iter().copied().zip(self.values.iter().map(|&value| score(value)));
-        summed(scored)
-    }
-}
-
-impl Ordered {
-    /// How many values there are.
-    pub(super) fn len(&self) -> usize {
-        self.sorted.len()
-    }
-
-    /// How many independent ones they are worth.
-    pub(super) const fn effective(&self) -> usize {
-        self.effective
-    }
-
-    /// A percentile with its interval.
-    pub(super) fn quantile(&self, quantile: Quantile) -> Option<Estimate> {
-        let at = |rank: usize| {
-            let value = rank.checked_sub(1).and_then(|index| self.sorted.get(index));
-            value.copied().map(Nanos::from_nanos)
-        };
-        let ranks = quantile.interval_of(self.len(), self.effective);
-        let value = at(quantile.rank(self.len())?)?;
-        let is_approximate = self.effective < self.len();
-        Some(Estimate {
-            value,
-            lo: ranks.lo.and_then(at),
-            hi: ranks.hi.and_then(at),
-            is_approximate,
-        })
-    }
-}
 
 /// The values of both sides in order.
 pub(super) struct Pooled(Vec<i64>);
 
 impl Pooled {
     pub(super) fn of(base: &Ordered, head: &Ordered) -> Self {
-        let mut sorted = [&*base.sorted, &*head.sorted].concat();
+        let mut sorted = [base.sorted(), head.sorted()].concat();
         sorted.sort_unstable();
         Self(sorted)
     }
@@ -94,7 +24,7 @@ impl Pooled {
     /// around the mean of all.
     pub(super) fn by_rank(&self, values: &Values) -> Vec<f64> {
         let all = signed(self.0.len());
-        values.scored(|value| {
+        scored(values, |value| {
             let (less, not_more) = self.ranks(value);
             float(signed(less) + signed(not_more) - all)
         })
@@ -123,7 +53,7 @@ impl Pooled {
         let (_, not_more) = self.ranks(at);
         // Exact as long as squares of counts are.
         let mean = signed(all - rank) * equal;
-        values.scored(|value| {
+        scored(values, |value| {
             let score = match value.cmp(&at) {
                 Ordering::Less => 0,
                 Ordering::Equal => signed(not_more - rank),
@@ -169,6 +99,11 @@ impl Share<'_> {
     }
 }
 
+/// The score of each value, summed by trace.
+fn scored(values: &Values, score: impl Fn(i64) -> f64) -> Vec<f64> {
+    summed(values.iter().map(|(trace, value)| (trace, score(value))))
+}
+
 /// Sums scores by trace; those of a trace stand together.
 fn summed(scored: impl Iterator<Item = (u32, f64)>) -> Vec<f64> {
     let mut sums: Vec<f64> = Vec::new();
@@ -181,14 +116,6 @@ fn summed(scored: impl Iterator<Item = (u32, f64)>) -> Vec<f64> {
         last = Some(trace);
     }
     sums
-}
-
-/// How many independent values those of some traces are worth, if within a trace they are all alike:
-/// (Σm)² / Σm² for m values a trace, rounded down.
-fn effective(traces: &[u32]) -> usize {
-    let squares: u128 = traces.chunk_by(|a, b| a == b).map(|run| (run.len() as u128).pow(2)).sum();
-    let n = traces.len() as u128;
-    (n * n).checked_div(squares).and_then(|worth| usize::try_from(worth).ok()).unwrap_or(0)
 }
 
 fn signed(count: usize) -> i128 {

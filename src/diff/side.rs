@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
-use super::samples::Values;
-use crate::distributions::{Call, Measure, Name, Names, Place, flagged, request_measures};
+use crate::distributions::{Call, Measure, Name, Names, Place, Values, flagged, request_measures};
 use crate::names::names;
 use crate::span::{SpanId, TraceId};
 use crate::tables::{

@@ -1,5 +1,6 @@
 //! What reports tell of many requests: exact, mergeable, the same for any order of partitions.
 
+mod by_trace;
 mod class;
 mod collection;
 mod figures;
@@ -19,6 +20,8 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
+pub(crate) use by_trace::effective;
+pub use by_trace::{Ordered, Values};
 pub use class::{
     AttemptSummary, Call, ClassSummary, FindingSummary, HopSummary, Measure, Name, Place, Weighing,
 };

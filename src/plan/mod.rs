@@ -5,6 +5,7 @@
 pub mod amplification;
 pub mod chain;
 pub mod emit;
+pub mod measured;
 pub mod model;
 pub mod policy;
 pub mod replay;

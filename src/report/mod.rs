@@ -134,6 +134,13 @@ pub struct RunFacts {
     pub chosen: Option<Chosen>,
 }
 
+impl RunFacts {
+    /// How long requests were counted: the whole of the window, or what was chosen of it.
+    pub fn counted_for(&self) -> Option<(UnixNanos, UnixNanos)> {
+        chosen::counted_for(self)
+    }
+}
+
 /// How a page was made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {

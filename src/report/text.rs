@@ -99,6 +99,12 @@ pub(super) fn percent(part: i128, whole: i128) -> String {
     }
 }
 
+/// A part of one, in points of a hundred.
+pub(super) fn points(part: f64) -> String {
+    let words = format!("{:.1}", part * 100.0);
+    if words == "-0.0" { "0.0".to_owned() } else { words }
+}
+
 /// An instant in UTC, to the second.
 pub(super) fn instant(instant: UnixNanos) -> String {
     let second = instant.as_nanos().div_euclid(1_000_000_000).rem_euclid(86_400);

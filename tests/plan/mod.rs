@@ -4,6 +4,7 @@ mod chain;
 mod chance;
 mod emit;
 mod made;
+mod measured;
 mod model;
 mod model_rules;
 mod model_truth;

@@ -12,10 +12,10 @@ use crate::report::{Format, Report};
 pub(super) struct Form {
     /// How to print it
     #[arg(long, value_name = "FORMAT", default_value = "terminal", value_parser = one_of(Format::ALL, Format::name))]
-    format: Format,
+    pub(super) format: Format,
 
     #[command(flatten)]
-    page: Page,
+    pub(super) page: Page,
 }
 
 impl Form {

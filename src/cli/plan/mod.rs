@@ -3,6 +3,7 @@
 mod chain;
 mod emit;
 mod form;
+mod from;
 mod model;
 mod model_folder;
 mod replay;
@@ -20,7 +21,8 @@ Examples:
   dwindle plan chain --end-to-end 200ms --own 20ms --median 8ms
   dwindle plan emit --as envoy --callee cart --attempt 150ms
   dwindle plan model --scenario scenario.toml --seed 7
-  dwindle plan replay traces/ --policy policy.toml")]
+  dwindle plan replay traces/ --policy policy.toml
+  dwindle plan retries --from traces/ --class 'storefront GET *'")]
 pub(super) struct Args {
     #[command(subcommand)]
     what: What,
@@ -29,11 +31,11 @@ pub(super) struct Args {
 /// What is planned; each is told at its arguments.
 #[derive(Debug, Subcommand)]
 enum What {
-    Chain(chain::Args),
+    Chain(Box<chain::Args>),
     Emit(emit::Args),
-    Model(model::Args),
-    Replay(replay::Args),
-    Retries(retries::Args),
+    Model(Box<model::Args>),
+    Replay(Box<replay::Args>),
+    Retries(Box<retries::Args>),
 }
 
 /// Runs it.

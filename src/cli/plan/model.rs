@@ -1,13 +1,13 @@
 //! `dwindle plan model`: what a policy does on a logical clock.
 
-use std::fs;
 use std::path::PathBuf;
 
+use super::from::From;
 use super::model_folder;
 use crate::cli::exit;
-use crate::cli::input::one_of;
+use crate::cli::input::{one_of, read};
 use crate::cli::manifest::VERSION;
-use crate::cli::origin::quoted;
+use crate::cli::origin::{self, quoted};
 use crate::cli::output::{self, Fatal, Page};
 use crate::plan::model::{BUILT_IN, Model, Run, Scenario};
 use crate::report::Format;
@@ -23,16 +23,20 @@ const BUILT_IN_NAME: &str = "built-in";
 /// of two calls run normally and in a widespread slowdown, under four configurations: no budget,
 /// deadline propagation, allocated timeouts, a retry budget. Nothing queues: calls take no longer because
 /// there are more of them. docs/planning.md tells the model and the keys of scenarios.
+///
+/// With --from the scenario is made of what was measured of one class: whom it calls, how long attempts
+/// took, its deadline and own time. --print-scenario prints it, for people to correct.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   dwindle plan model
   dwindle plan model --print-scenario > scenario.toml
   dwindle plan model --scenario scenario.toml --seed 7 --format csv
+  dwindle plan model --from traces/ --class 'storefront GET *' --print-scenario > measured.toml
   dwindle plan model --emit run && dwindle report run/traces --contract run/contract.toml")]
 pub(super) struct Args {
     /// What to run (TOML), in place of the built-in scenario
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "paths")]
     scenario: Option<String>,
 
     /// By which durations are drawn that are random, in place of the scenario's own seed
@@ -54,6 +58,9 @@ pub(super) struct Args {
 
     #[command(flatten)]
     page: Page,
+
+    #[command(flatten)]
+    from: From,
 }
 
 /// Runs it. Whatever ends it is told with the command that repeats it.
@@ -70,22 +77,14 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
 }
 
 fn told(args: &Args) -> Result<u8, Fatal> {
-    let text = match &args.scenario {
-        None => BUILT_IN.to_owned(),
-        Some(path) => fs::read_to_string(path).map_err(|error| Fatal::Unreadable {
-            flag: "--scenario",
-            path: path.clone(),
-            error,
-        })?,
-    };
-    let name = args.scenario.as_deref().unwrap_or(BUILT_IN_NAME);
-    let config = |error| Fatal::Config { flag: "--scenario", error };
-    let mut scenario = Scenario::parse(name, &text).map_err(config)?;
+    let Text { text, name, flag, code } = text(args)?;
+    let config = |error| Fatal::Config { flag, error };
+    let mut scenario = Scenario::parse(&name, &text).map_err(config)?;
     let is_built_in = text == BUILT_IN;
     scenario.seed = args.seed.unwrap_or(scenario.seed);
     if args.print_scenario {
         output::print(&text)?;
-        return Ok(exit::DONE);
+        return Ok(code);
     }
     let model = Model::of(&scenario).map_err(|error| Fatal::Usage(error.to_string()))?;
     let runs = model.runs();
@@ -96,11 +95,37 @@ fn told(args: &Args) -> Result<u8, Fatal> {
     let command = command(args, is_built_in);
     let told = Told { scenario: &scenario, rows: &rows, command: &command, version: VERSION };
     output::print(&told.render(args.format, args.page.width(), args.page.is_coloured()))?;
-    Ok(exit::DONE)
+    Ok(code)
+}
+
+/// A scenario as text.
+struct Text {
+    text: String,
+    /// What it is called in errors, and which flag names it.
+    name: String,
+    flag: &'static str,
+    /// The exit code, if nothing else goes wrong.
+    code: u8,
+}
+
+fn text(args: &Args) -> Result<Text, Fatal> {
+    if args.from.is_given() {
+        let (modelled, code) = args.from.modelled()?;
+        let name = "what was measured".to_owned();
+        return Ok(Text { text: modelled.to_toml(), name, flag: "--from", code });
+    }
+    let (text, name) = match &args.scenario {
+        None => (BUILT_IN.to_owned(), BUILT_IN_NAME.to_owned()),
+        Some(path) => (read("--scenario", path)?, path.clone()),
+    };
+    Ok(Text { text, name, flag: "--scenario", code: exit::DONE })
 }
 
 /// The command that gives the same rows.
 fn command(args: &Args, is_built_in: bool) -> String {
+    if args.from.is_given() {
+        return origin::command();
+    }
     let mut words = vec!["dwindle plan model".to_owned()];
     let scenario = args.scenario.as_ref().filter(|_| !is_built_in);
     words.extend(scenario.map(|path| format!("--scenario {}", quoted(path))));

@@ -84,7 +84,7 @@ pub(super) fn sides_intervals(numbers: &Numbers) -> [String; 2] {
         Numbers::Times { base, head, .. } => [base, head].map(|side| interval(&side.estimate)),
         Numbers::Shares { base, head, .. } => [base, head].map(|side| {
             let (lo, hi) = side.interval;
-            format!("[{}, {}]", points(lo), points(hi))
+            format!("[{}, {}]", text::points(lo), text::points(hi))
         }),
     }
 }
@@ -203,13 +203,7 @@ fn plus(is_more: bool, words: String) -> String {
     if is_more { format!("+{words}") } else { words }
 }
 
-/// A part of one, in points of a hundred.
-fn points(part: f64) -> String {
-    let words = format!("{:.1}", part * 100.0);
-    if words == "-0.0" { "0.0".to_owned() } else { words }
-}
-
 fn signed_points(part: f64) -> String {
-    let words = points(part);
+    let words = text::points(part);
     plus(part > 0.0 && words != "0.0", words)
 }

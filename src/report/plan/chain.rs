@@ -64,8 +64,9 @@ fn ms(length: Nanos) -> String {
     text::exact_millis(wide(length))
 }
 
+/// How many times as long one length is as another.
 #[expect(clippy::cast_precision_loss, reason = "a ratio is a real number")]
-fn ratio(part: i128, whole: Nanos) -> f64 {
+pub(super) fn ratio(part: i128, whole: Nanos) -> f64 {
     part as f64 / wide(whole) as f64
 }
 
@@ -80,7 +81,8 @@ fn headline(chain: &Chain) -> String {
     )
 }
 
-fn table(chain: &Chain, plan: &ChainPlan) -> Option<Table> {
+/// What each depth and number of tries costs and leaves.
+pub(super) fn table(chain: &Chain, plan: &ChainPlan) -> Option<Table> {
     let row = |row: &ChainRow| {
         let (depth, tries) = (row.depth.to_string(), row.tries.to_string());
         let timeout = wide(row.allocated_timeout);
@@ -113,7 +115,8 @@ fn tries(chain: &Chain) -> String {
     }
 }
 
-fn depth(chain: &Chain, plan: &ChainPlan) -> String {
+/// Down to which depth each try is left the median.
+pub(super) fn depth(chain: &Chain, plan: &ChainPlan) -> String {
     format!(
         "With {} a step, {} leave each try at least the median of {} ms.",
         tries(chain),
@@ -122,7 +125,8 @@ fn depth(chain: &Chain, plan: &ChainPlan) -> String {
     )
 }
 
-fn sensitivity(chain: &Chain, twice: &Sensitivity) -> String {
+/// The same with twice the own share.
+pub(super) fn sensitivity(chain: &Chain, twice: &Sensitivity) -> String {
     let own = ms(twice.own);
     if twice.own >= chain.end_to_end {
         return format!("Twice the own share ({own} ms) leaves nothing to split.");

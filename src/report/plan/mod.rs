@@ -1,6 +1,7 @@
 //! What `dwindle plan` says, for people and for programs: a file for each thing that is planned.
 
 pub mod chain;
+pub mod measured;
 pub mod model;
 pub mod replay;
 pub mod retries;
