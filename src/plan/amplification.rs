@@ -92,7 +92,8 @@ impl Amplification<'_> {
         course
     }
 
-    /// Calls a layer, which tries until it may not or nothing is funded. `ends_ns` is the time of day.
+    /// Calls a layer, which tries until it may not or nothing is funded. `ends_ns` is what
+    /// the clock shows.
     fn call(&self, layer: usize, course: &mut Course) {
         let Some(&most) = self.layers.maxima().get(layer) else {
             course.ends_ns += wide(self.retries.attempt);

@@ -131,10 +131,30 @@ fn a_contract_reads_back_to_the_same_values() {
     assert!(text.contains("callee \"payments\""), "{text}");
 }
 
+#[test]
+fn what_is_written_without_retries_says_so() {
+    let of_call = |keys: &str| {
+        let text =
+            format!("deadline = \"1s\"\n[[call]]\ncallee = \"cart\"\ntimeout = \"9ms\"\n{keys}");
+        plan(&["emit", "--as", "grpc", "--policy", &file("emit-without", &text)])
+    };
+    let unsaid = [
+        ("", "max_attempts of callee \"cart\": the policy has none"),
+        ("max_attempts = 3\nretry_budget = 0", "retry_budget of callee \"cart\": none"),
+    ];
+    for (keys, unsaid) in unsaid {
+        let ran = of_call(keys);
+        let config: Value = serde_json::from_str(&ran.out).unwrap();
+        assert_eq!(config, json!({ "methodConfig": [{ "name": [{}], "timeout": "0.009s" }] }));
+        assert!(ran.err.contains(unsaid), "{unsaid} in {}", ran.err);
+    }
+    assert!(!of_call("max_attempts = 1").err.contains("retr"));
+}
+
 /// Odd lengths, and names that would end a text or a comment.
 #[test]
 fn names_and_lengths_stay_what_they_are() {
-    let name = "a\"b\\c\n# [*] \u{7f}é";
+    let name = "a\"b\\c\n# [*] \u{7f}\u{2028}é";
     let args =
         ["--callee", name, "--deadline", "1234567ns", "--reserve", "1001us", "--elapsed", "0s"];
     let args = [&args[..], &["--attempt", "1ns", "--backoff", "0ms,90061001000000ns"]].concat();
@@ -157,7 +177,7 @@ fn names_and_lengths_stay_what_they_are() {
     let error = refused(&[&["emit", "--as", "envoy"], &args[..]].concat());
     assert!(error.contains("counts in milliseconds"), "{error}");
     let envoy = plan(&["emit", "--as", "envoy", "--callee", name]).out;
-    assert!(envoy.contains(r##"cluster: "a\"b\\c\n# [*] \u007fé""##), "{envoy}");
+    assert!(envoy.contains(r##"cluster: "a\"b\\c\n# [*] \u007f\u2028é""##), "{envoy}");
 }
 
 #[test]
@@ -177,5 +197,25 @@ fn what_cannot_be_written_is_refused() {
     for (args, said) in wrong {
         let error = refused(&[&["emit"], *args].concat());
         assert!(error.contains(said), "{args:?}: {error}");
+    }
+}
+
+/// docs/planning.md shows a policy file and commands.
+#[test]
+fn what_the_document_shows_can_be_read_and_run() {
+    let document = fs::read_to_string("docs/planning.md").unwrap();
+    let (_, after) = document.split_once("```toml\n").unwrap();
+    let policy = Policy::parse("policy.toml", after.split("```").next().unwrap()).unwrap();
+    assert_eq!(policy.call[0].max_attempts, Some(3));
+    let lines = document.lines().filter_map(|line| line.strip_prefix("dwindle plan "));
+    let is_alone = |line: &&str| {
+        ["retries", "chain", "emit"].contains(&line.split(' ').next().unwrap())
+            && !line.contains("--policy")
+            && !line.contains("--from")
+    };
+    let lines: Vec<&str> = lines.filter(is_alone).collect();
+    assert!(lines.len() >= 3, "{lines:?}");
+    for line in lines {
+        plan(&line.split(' ').collect::<Vec<_>>());
     }
 }

@@ -1,6 +1,7 @@
 //! What a policy would do: `dwindle plan`.
 
 mod chain;
+mod chance;
 mod emit;
 mod made;
 mod measured;
@@ -10,6 +11,7 @@ mod model_truth;
 mod replay;
 mod replay_cases;
 mod replay_command;
+mod replay_truth;
 mod retries;
 
 use serde_json::Value;

@@ -97,58 +97,40 @@ fn without_version(page: &str) -> String {
     page.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
+/// What of the built-in scenario is replaced by what, and the line, key and message that tell it.
+const MISTAKES: [(&str, &str, u32, &str, &str); 17] = [
+    ("requests = 40", "requests = 0", 6, "requests", "expected 1 or more"),
+    ("requests = 40", "requests = 40.5", 6, "requests", "expected a whole number such as 3"),
+    ("seed = 0", "seed = -1", 5, "seed", "expected a whole number, not negative"),
+    ("threshold = \"200ms\"", "threshold = \"0ms\"", 7, "threshold", "expected more than nothing"),
+    ("threshold = \"200ms\"", "treshold = \"200ms\"", 7, "treshold", "unknown field"),
+    ("own = \"20ms\"", "own = \"200ms\"", 38, "return_reserve", "expected less than the threshold"),
+    ("own = \"20ms\"", "", 10, "own", "expected the own share"),
+    ("\"price\"]", "\"prize\"]", 13, "arms", "no [[service]] is called \"prize\""),
+    ("name = \"offer\"", "name = \"user\"", 25, "name", "two are called \"user\""),
+    ("name = \"offer\"", "name = \"of*er\"", 25, "name", "expected a name"),
+    ("name = \"offer\"", "name = \"offer\"\narms = [[\"offer\"]]", 26, "arms", "come to an end"),
+    ("\"1000ms\",\n]", "\"0ms\",\n]", 29, "cycle", "expected more than nothing"),
+    ("max_attempts = 3", "max_attempts = 0", 41, "max_attempts", "the first try counts"),
+    ("arms = [[\"cart\", \"price\"], [\"user\", \"offer\"]]", "", 10, "arms", "expected calls"),
+    ("max_attempts = 3", "max_attempts = 4000000000", 41, "max_attempts", "expected fewer"),
+    ("timeout = \"200ms\"", "timeout = \"2 days\"", 40, "timeout", "expected a duration"),
+    (
+        "retry_budget = 0.30",
+        "retry_budget = -1",
+        60,
+        "retry_budget",
+        "expected a number such as 0.3",
+    ),
+];
+
 /// Scenario: what is wrong with a scenario file, in a place of it.
 /// Guarantee: file, line, key and what was expected are told, and the command that repeats it.
 #[test]
 fn a_bad_scenario_names_line_key_and_the_command() {
     let good = told(&["--print-scenario"]);
     let dir = scratch("model-bad");
-    for (number, (from, to, line, key, message)) in [
-        ("requests = 40", "requests = 0", 6, "requests", "expected 1 or more"),
-        ("requests = 40", "requests = 40.5", 6, "requests", "expected a whole number such as 3"),
-        ("seed = 0", "seed = -1", 5, "seed", "expected a whole number, not negative"),
-        (
-            "threshold = \"200ms\"",
-            "threshold = \"0ms\"",
-            7,
-            "threshold",
-            "expected more than nothing",
-        ),
-        ("threshold = \"200ms\"", "treshold = \"200ms\"", 7, "treshold", "unknown field"),
-        (
-            "own = \"20ms\"",
-            "own = \"200ms\"",
-            38,
-            "return_reserve",
-            "expected less than the threshold",
-        ),
-        ("own = \"20ms\"", "", 10, "own", "expected the own share"),
-        ("\"price\"]", "\"prize\"]", 13, "arms", "no [[service]] is called \"prize\""),
-        ("name = \"offer\"", "name = \"user\"", 25, "name", "two are called \"user\""),
-        ("name = \"offer\"", "name = \"of*er\"", 25, "name", "expected a name"),
-        (
-            "name = \"offer\"",
-            "name = \"offer\"\narms = [[\"offer\"]]",
-            26,
-            "arms",
-            "come to an end",
-        ),
-        ("\"1000ms\",\n]", "\"0ms\",\n]", 29, "cycle", "expected more than nothing"),
-        ("max_attempts = 3", "max_attempts = 0", 41, "max_attempts", "the first try counts"),
-        ("arms = [[\"cart\", \"price\"], [\"user\", \"offer\"]]", "", 10, "arms", "expected calls"),
-        ("max_attempts = 3", "max_attempts = 4000000000", 41, "max_attempts", "expected fewer"),
-        ("timeout = \"200ms\"", "timeout = \"2 days\"", 40, "timeout", "expected a duration"),
-        (
-            "retry_budget = 0.30",
-            "retry_budget = -1",
-            60,
-            "retry_budget",
-            "expected a number such as 0.3",
-        ),
-    ]
-    .into_iter()
-    .enumerate()
-    {
+    for (number, (from, to, line, key, message)) in MISTAKES.into_iter().enumerate() {
         assert!(good.contains(from), "{from}");
         let path = dir.join(format!("{number}.toml"));
         fs::write(&path, good.replacen(from, to, 1)).unwrap();
@@ -184,6 +166,15 @@ fn any_text_is_read_or_refused() {
         }
     }
     assert!(read > 1_000 && refused > 1_000, "{read} {refused}");
+}
+
+#[test]
+fn the_scenario_of_the_documentation_runs() {
+    let page = fs::read_to_string("docs/planning.md").unwrap();
+    let (_, after) = page.split_once("### A scenario\n\n```toml\n").unwrap();
+    let scenario = Scenario::parse("planning.md", after.split("```").next().unwrap()).unwrap();
+    let rows = dwindle::plan::model::run(&scenario).unwrap();
+    assert_eq!((rows.len(), rows[0].steps, rows[0].requests()), (1, 4, 200));
 }
 
 /// Scenario: the folder of an emitted run, read back.
@@ -226,5 +217,7 @@ fn an_emitted_run_is_read_back_and_replaces_only_what_is_its_own() {
     let ran = model(&["--emit", foreign.to_str().unwrap()]);
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("contract.toml: is there already"), "{}", ran.err);
+    let command = format!("to repeat this run: dwindle plan model --emit {}\n", foreign.display());
+    assert!(ran.err.ends_with(&command), "{}", ran.err);
     assert_eq!(fs::read_to_string(foreign.join("contract.toml")).unwrap(), "# mine\n");
 }

@@ -12,50 +12,13 @@ use dwindle::plan::model::{Model, Run, Scenario};
 use dwindle::reconstruct::{Policy, reconstruct};
 use serde_json::Value;
 
+use super::chance::Chance;
 use crate::support::command::{run, scratch};
 use crate::support::tables::{Json, differences, json_tables};
 
-/// Random numbers that a seed repeats.
-struct Chance(u64);
-
-impl Chance {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn between(&mut self, least: u64, most: u64) -> u64 {
-        least + self.next() % (most - least + 1)
-    }
-
-    fn one_in(&mut self, of: u64) -> bool {
-        self.next().is_multiple_of(of)
-    }
-
-    /// A length in TOML: mostly whole milliseconds, so that instants fall together.
-    fn length(&mut self, least_ms: u64, most_ms: u64) -> String {
-        let ms = self.between(least_ms, most_ms);
-        if self.one_in(3) {
-            format!("\"{}ns\"", ms * 1_000_000 + self.between(0, 999_999))
-        } else {
-            format!("\"{ms}ms\"")
-        }
-    }
-
-    fn lengths(&mut self, count: u64, least_ms: u64, most_ms: u64) -> String {
-        let all: Vec<String> = (0..count).map(|_| self.length(least_ms, most_ms)).collect();
-        format!("[{}]", all.join(", "))
-    }
-}
-
 /// A scenario as people write it: flat and nested topologies, policies of every kind.
 fn scenario(seed: u64) -> String {
-    let mut chance = Chance(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-    for _ in 0..8 {
-        chance.next();
-    }
+    let mut chance = Chance::of(seed);
     let threshold = chance.between(40, 400);
     let mut text = format!(
         "name = \"random {seed}\"\nseed = {seed}\nrequests = {}\nthreshold = \"{threshold}ms\"\n",

@@ -118,7 +118,7 @@ fn a_maximum_is_a_ceiling_and_each_refusal_says_which_constraint() {
     let refused = last(&["--max-attempts", "100"]);
     assert_eq!((&refused["attempt"], &refused["reason"]), (&json!(3), &reason));
     let people = plan(&["retries", "--max-attempts", "1"]).out;
-    assert!(people.contains("Attempt 2 would fit") && people.contains("1 at most"), "{people}");
+    assert!(people.contains("Attempt 2 would fit") && people.contains("at most 1 may"), "{people}");
 }
 
 #[test]
@@ -202,6 +202,31 @@ fn three_layers_of_three_make_27_attempts_which_a_shared_deadline_cuts_to_3() {
     assert_eq!(told["amplification"]["worst_case"], 27);
     let leaves = |index: usize| told["amplification"]["courses"][index]["leaf_attempts"].clone();
     assert_eq!([leaves(0), leaves(1), leaves(2)], [json!(27), json!(3), json!(4)]);
+}
+
+proptest! {
+    /// Without a deadline all attempts are made, one after another; with a shared one none ends late.
+    #[test]
+    fn layers_multiply_and_a_shared_deadline_holds(
+        retries in any_retries(),
+        layers in proptest::collection::vec(1..5_u32, 1..5),
+    ) {
+        let text: Vec<String> = layers.iter().map(ToString::to_string).collect();
+        let [none, shared, restarted] = courses(&text.join(","), &retries).try_into().unwrap();
+        let (mut calls, mut waits) = (1, 0);
+        for (begun, most) in none.attempts.iter().zip(&layers) {
+            let pauses = (2..=*most).map(|attempt| retries.backoff_before(attempt).as_nanos());
+            waits += calls * i128::from(pauses.sum::<i64>());
+            calls *= i128::from(*most);
+            prop_assert_eq!(i128::from(*begun), calls);
+        }
+        prop_assert_eq!(none.ends_ns, calls * i128::from(retries.attempt.as_nanos()) + waits);
+        prop_assert_eq!(shared.late, 0);
+        prop_assert!(shared.ends_ns <= i128::from(retries.available().as_nanos()));
+        // A shared clock is never ahead of one that was restarted.
+        prop_assert!(shared.attempts.last() <= restarted.attempts.last());
+        prop_assert!(restarted.attempts.last() <= none.attempts.last());
+    }
 }
 
 /// One layer is the plan itself.

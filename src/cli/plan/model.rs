@@ -69,7 +69,10 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
         if error.is_closed_pipe() {
             return error;
         }
-        Fatal::Repeatable { error: Box::new(error), command: command(args, false) }
+        let emit =
+            args.emit.as_ref().map(|dir| format!(" --emit {}", quoted(&dir.to_string_lossy())));
+        let command = command(args, false) + &emit.unwrap_or_default();
+        Fatal::Repeatable { error: Box::new(error), command }
     })
 }
 

@@ -98,7 +98,9 @@ impl Route<'_> {
         }
         let attempts = attempts(call);
         if attempts.is_none() {
-            unsaid.push("the policy has no max_attempts, so no retries are written".to_owned());
+            unsaid.push(
+                "max_attempts: the policy has none, so nothing of retries is written".to_owned(),
+            );
         }
         // Writing to a string cannot fail.
         let _ = writeln!(text, "- match: {}", self.matched(unsaid));

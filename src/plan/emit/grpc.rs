@@ -66,15 +66,19 @@ fn method(call: &CallPolicy, timeout: Option<Nanos>, unsaid: &mut Vec<String>) -
     let mut method = Map::new();
     method.insert("name".to_owned(), json!([name(call, unsaid)]));
     let attempts = attempts(call);
-    let shorter = call.timeout.filter(|_| attempts == Some(1));
+    let has_one = attempts.is_none_or(|attempts| attempts == 1);
+    let shorter = call.timeout.filter(|_| has_one);
     if let Some(timeout) = crate::budget::earlier(timeout, shorter) {
         method.insert("timeout".to_owned(), json!(seconds(timeout)));
     }
     match attempts {
-        None => unsaid.push(
-            "the policy has no max_attempts, so no retries are written; clients then make none"
-                .to_owned(),
-        ),
+        None => unsaid.push(format!(
+            "max_attempts{}: the policy has none, so nothing of retries is written; clients make none",
+            of(call)
+        )),
+        Some(1) if call.max_attempts != Some(1) => {
+            unsaid.push(format!("retry_budget{}: none, so no retries are written", of(call)));
+        }
         Some(1) => {}
         Some(attempts) => {
             method.insert("retryPolicy".to_owned(), retries(call, attempts, unsaid));

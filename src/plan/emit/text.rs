@@ -1,5 +1,7 @@
 //! Durations and texts as formats of others take them.
 
+use std::fmt::Write as _;
+
 use crate::units::Nanos;
 
 /// Comments are no wider.
@@ -40,9 +42,17 @@ pub(super) fn listed(lengths: &[Nanos]) -> String {
 
 /// A name in quotes, as JSON, YAML and TOML all read it.
 pub(super) fn quoted(name: &str) -> String {
-    let quoted = serde_json::Value::from(name).to_string();
-    // TOML takes no control character as it is, and this one JSON does not escape.
-    quoted.replace('\u{7f}', "\\u007f")
+    let mut quoted = String::new();
+    for c in serde_json::Value::from(name).to_string().chars() {
+        // TOML takes no control character as it is, and YAML ends lines at some that JSON does not.
+        if c.is_control() || (c.is_whitespace() && c != ' ') {
+            // Writing to a string cannot fail.
+            let _ = write!(quoted, "\\u{:04x}", u32::from(c));
+        } else {
+            quoted.push(c);
+        }
+    }
+    quoted
 }
 
 /// A sentence as lines of a comment.

@@ -3,7 +3,7 @@
 //! capacities: nothing takes longer because more is asked.
 
 use super::calls::{CallRule, CallRules};
-use super::draws::Draws;
+use super::draws::{Draws, Spot};
 use super::execution::{Attempt, Call, Deadline, Served};
 use super::scenario::{Configuration, Regime, Scenario};
 use super::topology::Topology;
@@ -21,6 +21,8 @@ pub(super) struct Simulation<'s> {
     reserve: Nanos,
     draws: Draws<'s>,
     rules: CallRules<'s>,
+    /// How many requests there were.
+    requests: u64,
 }
 
 impl<'s> Simulation<'s> {
@@ -38,6 +40,7 @@ impl<'s> Simulation<'s> {
             reserve: scenario.reserve(configuration),
             draws: Draws::of(scenario, regime),
             rules: CallRules::of(scenario, topology, configuration),
+            requests: 0,
         }
     }
 
@@ -45,22 +48,24 @@ impl<'s> Simulation<'s> {
     pub(super) fn request(&mut self) -> Served {
         let deadline = self.scenario.threshold;
         let deadline = Deadline { effective: deadline, known: deadline };
-        let mut request = self.serve(0, Nanos::ZERO, deadline);
+        self.requests += 1;
+        let mut request = self.serve(0, Nanos::ZERO, deadline, Spot::request(self.requests));
         request.number(1);
         request
     }
 
     /// A service at work: its arms beside one another, and then its own share, whatever came of them.
-    fn serve(&mut self, service: usize, start: Nanos, deadline: Deadline) -> Served {
+    fn serve(&mut self, service: usize, start: Nanos, deadline: Deadline, spot: Spot) -> Served {
         let own = self.scenario.services[service].own;
-        let own = own.unwrap_or_else(|| self.draws.next(service));
+        let own = own.unwrap_or_else(|| self.draws.next(service, spot));
         let (mut calls, mut own_from, mut outcome) = (Vec::new(), start, Outcome::Ok);
         for (arm, callees) in self.topology.arms[service].iter().enumerate() {
             let mut at = start;
             for (step, &callee) in callees.iter().enumerate() {
                 let rule = self.rules.rule(service, arm, step);
                 let CallRule { timeout, budget, .. } = rule;
-                let (attempts, end) = self.call(callee, rule, at, deadline);
+                let (attempts, end) =
+                    self.call(callee, rule, at, deadline, spot.part(arm).part(step));
                 at = end;
                 let is_ok = attempts.iter().any(|attempt| attempt.outcome == Outcome::Ok);
                 calls.push(Call {
@@ -88,17 +93,18 @@ impl<'s> Simulation<'s> {
         rule: CallRule<'s>,
         start: Nanos,
         deadline: Deadline,
+        spot: Spot,
     ) -> (Vec<Attempt>, Nanos) {
         let mut attempts: Vec<Attempt> = Vec::new();
         let mut end = start;
         while attempts.iter().all(|attempt| attempt.outcome != Outcome::Ok) {
             let at = end + rule.backoff_after(attempts.len());
-            let next = self.try_call(callee, rule, at, deadline, attempts.len());
+            let next = self.try_call(callee, rule, at, deadline, (attempts.len(), spot));
             let Some(attempt) = next else { break };
             end = attempt.end;
             attempts.push(attempt);
             if let [first] = attempts.as_slice()
-                && let Some(hedge) = self.hedge(callee, rule, first, deadline)
+                && let Some(hedge) = self.hedge(callee, rule, first, deadline, spot)
             {
                 attempts.push(hedge);
                 end = self.settle(&mut attempts);
@@ -114,7 +120,7 @@ impl<'s> Simulation<'s> {
         rule: CallRule<'s>,
         at: Nanos,
         deadline: Deadline,
-        made: usize,
+        (made, spot): (usize, Spot),
     ) -> Option<Attempt> {
         let Configuration { propagate, reject_unfundable, .. } = *self.configuration;
         let CallRule { timeout, max_attempts, budget, .. } = rule;
@@ -127,7 +133,7 @@ impl<'s> Simulation<'s> {
         }
         let kind = if made == 0 { AttemptKind::Initial } else { AttemptKind::Retry };
         let grant = if propagate { timeout.min(spendable) } else { timeout };
-        Some(self.attempt(callee, at, deadline, grant, kind))
+        Some(self.attempt(callee, at, deadline, (grant, kind), spot.part(made)))
     }
 
     /// One attempt: what takes longer than its timeout costs the timeout. The callee goes on, unless
@@ -137,14 +143,14 @@ impl<'s> Simulation<'s> {
         callee: usize,
         start: Nanos,
         deadline: Deadline,
-        grant: Nanos,
-        kind: AttemptKind,
+        (grant, kind): (Nanos, AttemptKind),
+        spot: Spot,
     ) -> Attempt {
         let transit = self.scenario.services[callee].transit;
         let received = start + transit;
         let of_callee =
             Deadline { effective: deadline.effective.min(start + grant), known: received + grant };
-        let served = self.serve(callee, received, of_callee);
+        let served = self.serve(callee, received, of_callee, spot);
         let (answered, outcome) = (served.end + transit, served.outcome);
         let mut attempt =
             Attempt { id: 0, kind, start, end: answered, outcome, grant, served: Some(served) };
@@ -161,10 +167,12 @@ impl<'s> Simulation<'s> {
         rule: CallRule<'s>,
         first: &Attempt,
         deadline: Deadline,
+        spot: Spot,
     ) -> Option<Attempt> {
         let at = first.start + self.configuration.hedge_after?;
-        let hedge =
-            (at < first.end).then(|| self.try_call(callee, rule, at, deadline, 1)).flatten()?;
+        let hedge = (at < first.end)
+            .then(|| self.try_call(callee, rule, at, deadline, (1, spot)))
+            .flatten()?;
         Some(Attempt { kind: AttemptKind::Hedge, ..hedge })
     }
 

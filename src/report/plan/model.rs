@@ -7,6 +7,7 @@ use crate::plan::model::{Row as Outcome, Scenario};
 use crate::report::model::{Block, Cell, Column, Report, Row, Section, Table};
 use crate::report::{Format, html, markdown, terminal, text};
 use crate::tables::spreadsheet::harmless;
+use crate::units::Nanos;
 
 /// What the model leaves out.
 const LEFT_OUT: &str = "Nothing queues in this model: it has no capacities, and no call takes longer \
@@ -141,7 +142,7 @@ impl Told<'_> {
     }
 }
 
-fn millis(length: crate::units::Nanos) -> String {
+fn millis(length: Nanos) -> String {
     text::millis(i128::from(length.as_nanos()))
 }
 

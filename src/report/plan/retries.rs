@@ -53,14 +53,14 @@ pub fn report(told: &Told<'_>, is_for_programs: bool) -> Report {
     let mut blocks = vec![Block::Note(headline(told.retries, &plan))];
     blocks.extend(refusal(told.retries, &plan).map(Block::Note));
     blocks.push(Block::Note("Times in ms, to their last digit.".to_owned()));
-    blocks.extend(steps(&plan, is_for_programs).map(Block::Table));
+    blocks.extend(steps(told.retries, &plan, is_for_programs).map(Block::Table));
     let swept = [Swept::elapsed(told, &plan), Swept::allowance(told, &plan)];
     blocks.extend(swept.iter().filter_map(|swept| swept.limits(is_for_programs)).map(Block::Table));
     if is_for_programs {
         blocks.extend(swept.iter().filter_map(Swept::all_points).map(Block::Table));
     }
     if let Some((layers, courses)) = told.courses() {
-        blocks.push(Block::Note(amplified(layers, &courses)));
+        blocks.push(Block::Note(amplified(plan.available, layers, &courses)));
         blocks.extend(layers_table(layers, &courses).map(Block::Table));
     }
     if !is_for_programs {
@@ -153,8 +153,8 @@ fn refusal(retries: &Retries, plan: &RetryPlan) -> Option<String> {
     Some(match refused.reason {
         Reason::Admitted => return None,
         Reason::MaxAttempts => format!(
-            "Attempt {attempt} would fit, as it needs {needed} ms of {available}, but {} at most \
-             are made.",
+            "Attempt {attempt} would fit, as it needs {needed} ms of {available}, but at \
+             most {} may be made.",
             text::count(retries.max_attempts.into())
         ),
         Reason::AllowanceExceedsAvailable => {
@@ -175,14 +175,14 @@ fn refusal(retries: &Retries, plan: &RetryPlan) -> Option<String> {
     })
 }
 
-fn steps(plan: &RetryPlan, is_for_programs: bool) -> Option<Table> {
+fn steps(retries: &Retries, plan: &RetryPlan, is_for_programs: bool) -> Option<Table> {
     let row = |step: &Step| {
         let verdict = match step.reason {
             Reason::Admitted => "admitted".to_owned(),
             Reason::AllowanceExceedsAvailable => {
                 format!("refused: {} of {}", ms(step.used_after), ms(plan.available))
             }
-            Reason::MaxAttempts => "refused: the maximum".to_owned(),
+            Reason::MaxAttempts => format!("refused: at most {}", retries.max_attempts),
         };
         let times = [step.backoff, step.allowance, step.used_before, step.used_after];
         let mut cells: Vec<Cell> = times.into_iter().map(exact_time).collect();
@@ -313,19 +313,27 @@ fn leaves(courses: &[Course], clock: Clock) -> u64 {
     course.and_then(|course| course.attempts.last()).copied().unwrap_or(0)
 }
 
-fn amplified(layers: &[u32], courses: &[Course]) -> String {
+fn amplified(available: Nanos, layers: &[u32], courses: &[Course]) -> String {
     let tries: Vec<String> = layers.iter().map(|&most| text::count(most.into())).collect();
     let restarted = courses.iter().find(|course| course.clock == Clock::Restarted);
-    let late = restarted.map_or(0, |course| course.late);
+    let available_ns = i128::from(available.as_nanos());
+    let late_ns = restarted.map_or(0, |course| course.ends_ns - available_ns);
+    let end = if late_ns > 0 {
+        format!(
+            "the first layer gives up {} ms after what was available",
+            text::exact_millis(late_ns)
+        )
+    } else {
+        "the first layer gives up within what was available".to_owned()
+    };
     format!(
         "Layers that each try up to {} times, retries around retries: up to {} for one request. A \
-         shared deadline lets {} of them begin. Where every layer restarts the clock {} begin, {} of \
-         which end after what was available.",
+         shared deadline lets {} of them begin. Where every layer restarts the clock {} begin, and \
+         {end}.",
         tries.join(", "),
         text::counted(leaves(courses, Clock::None), "attempt"),
         text::count(leaves(courses, Clock::Shared)),
         text::count(leaves(courses, Clock::Restarted)),
-        text::count(late),
     )
 }
 
