@@ -131,7 +131,9 @@ fn shape(hops: &[HopRow], attempts: &[AttemptRow], names: &mut Names<'_>) -> Sha
         let call = names.call(row.caller_service, row.callee_service, row.operation);
         let next = free.first().copied().filter(|(since, _)| *since <= row.elapsed_at_start_ns);
         let number = next.map_or(arms.len(), |(_, number)| number);
-        next.iter().for_each(|arm| _ = free.remove(arm));
+        if let Some(arm) = &next {
+            free.remove(arm);
+        }
         match arms.get_mut(number) {
             Some(arm) => arm.push(call),
             None => arms.push(vec![call]),

@@ -8,7 +8,7 @@ use crate::distributions::{Call, Name, Ordered};
 use crate::plan::measured::{Calls, Class, Fit, LinePlan, Wanted};
 use crate::report::model::{Block, Cell, Column, Report, Row, Section, Table};
 use crate::report::{Options, text, words as names};
-use crate::stats::Quantile;
+use crate::stats::{Proportion, Quantile};
 
 const LEGEND: &str = "Times in ms; [a, b] is a 95 % interval, for which a trace counts as one witness. A \
      request counts for so many attempts where they fit for each of its calls of the line as these began: \
@@ -42,7 +42,7 @@ fn section(name: &Name, class: &Class, wanted: &Wanted, options: &Options) -> Se
     // Those for which the least fits come first, of equals the busiest; those without any deadline last.
     let fitting = |line: &Line<'_>| {
         let last = line.plan.fits.last().map(|fit| fit.share.proportion);
-        last.filter(|share| share.whole > 0).map_or(f64::INFINITY, |share| share.ratio())
+        last.filter(|share| share.whole > 0).map_or(f64::INFINITY, Proportion::ratio)
     };
     let requests = |line: &Line<'_>| Reverse(line.calls.requests.len());
     lines.sort_by(|one, other| {
