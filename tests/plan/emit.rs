@@ -204,7 +204,8 @@ fn what_cannot_be_written_is_refused() {
 #[test]
 fn what_the_document_shows_can_be_read_and_run() {
     let document = fs::read_to_string("docs/planning.md").unwrap();
-    let (_, after) = document.split_once("```toml\n").unwrap();
+    let (_, after) = document.split_once("\n## A policy as configuration").unwrap();
+    let (_, after) = after.split_once("```toml\n").unwrap();
     let policy = Policy::parse("policy.toml", after.split("```").next().unwrap()).unwrap();
     assert_eq!(policy.call[0].max_attempts, Some(3));
     let lines = document.lines().filter_map(|line| line.strip_prefix("dwindle plan "));

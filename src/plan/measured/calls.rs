@@ -33,7 +33,7 @@ pub struct Calls {
     /// Each request that called, by what its calls had at worst.
     pub requests: Vec<Entered>,
     /// The trace of each call.
-    pub(super) calls: Vec<u32>,
+    pub(super) traces: Vec<u32>,
     /// How many calls were tried again.
     pub(super) retried: usize,
     /// The most attempts of one call.
@@ -70,14 +70,16 @@ impl Calls {
         }
         let firsts = rows.iter().filter(|row| row.span_id == row.call_id);
         for row in firsts.clone() {
-            self.calls.push(trace);
+            self.traces.push(trace);
             self.most_attempts = self.most_attempts.max(u32::try_from(row.attempts).unwrap_or(0));
             self.elapsed.push(trace, row.elapsed_at_start_ns);
             for (values, value) in [
                 (&mut self.remaining, row.remaining_at_start_ns),
                 (&mut self.available, row.available_at_start_ns),
             ] {
-                value.into_iter().for_each(|value| values.push(trace, value));
+                if let Some(value) = value {
+                    values.push(trace, value);
+                }
             }
         }
         let elapsed = firsts.clone().map(|row| row.elapsed_at_start_ns).max();
@@ -112,17 +114,17 @@ impl Calls {
 
     /// How many calls there were.
     pub const fn len(&self) -> usize {
-        self.calls.len()
+        self.traces.len()
     }
 
     /// Whether there were none.
     pub const fn is_empty(&self) -> bool {
-        self.calls.is_empty()
+        self.traces.is_empty()
     }
 
     /// The share of calls that were tried again.
     pub fn retried(&self) -> Portion {
-        Portion::of(self.retried, &self.calls)
+        Portion::of(self.retried, &self.traces)
     }
 
     /// Of the attempts that had a deadline, the share that is known not to have been funded.

@@ -80,7 +80,9 @@ impl Class {
             (&mut self.deadline, row.budget_at_origin_ns),
             (&mut self.reserve_used, row.return_reserve_used_ns),
         ] {
-            value.into_iter().for_each(|value| values.push(trace, value));
+            if let Some(value) = value {
+                values.push(trace, value);
+            }
         }
         self.add_leaves(trace, hops, attempts);
         *self.shapes.entry(shape(hops, attempts, names)).or_default() += 1;
