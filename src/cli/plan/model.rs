@@ -77,7 +77,7 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
 }
 
 fn told(args: &Args) -> Result<u8, Fatal> {
-    let Text { text, name, flag, code } = text(args)?;
+    let Written { text, name, flag, code } = text(args)?;
     let config = |error| Fatal::Config { flag, error };
     let mut scenario = Scenario::parse(&name, &text).map_err(config)?;
     let is_built_in = text == BUILT_IN;
@@ -99,7 +99,7 @@ fn told(args: &Args) -> Result<u8, Fatal> {
 }
 
 /// A scenario as text.
-struct Text {
+struct Written {
     text: String,
     /// What it is called in errors, and which flag names it.
     name: String,
@@ -108,17 +108,17 @@ struct Text {
     code: u8,
 }
 
-fn text(args: &Args) -> Result<Text, Fatal> {
+fn text(args: &Args) -> Result<Written, Fatal> {
     if args.from.is_given() {
         let (modelled, code) = args.from.modelled()?;
         let name = "what was measured".to_owned();
-        return Ok(Text { text: modelled.to_toml(), name, flag: "--from", code });
+        return Ok(Written { text: modelled.to_toml(), name, flag: "--from", code });
     }
     let (text, name) = match &args.scenario {
         None => (BUILT_IN.to_owned(), BUILT_IN_NAME.to_owned()),
         Some(path) => (read("--scenario", path)?, path.clone()),
     };
-    Ok(Text { text, name, flag: "--scenario", code: exit::DONE })
+    Ok(Written { text, name, flag: "--scenario", code: exit::DONE })
 }
 
 /// The command that gives the same rows.

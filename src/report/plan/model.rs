@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::SCHEMA_VERSION;
 use crate::plan::model::{Row as Outcome, Scenario};
+use crate::plan::policy::Share;
 use crate::report::model::{Block, Cell, Column, Report, Row, Section, Table};
 use crate::report::{Format, html, markdown, terminal, text};
 use crate::tables::spreadsheet::harmless;
@@ -80,7 +81,7 @@ impl Told<'_> {
             requests: scenario.requests,
             threshold_ns: scenario.threshold.as_nanos(),
             steps: self.rows.first().map_or(0, |row| row.steps),
-            base_per_s: scenario.base_per_s.map(|base| base.ratio()),
+            base_per_s: scenario.base_per_s.map(Share::ratio),
             unlimited_retry_per_s: self.unlimited(),
             rows: self.rows.iter().map(record).collect(),
         };
