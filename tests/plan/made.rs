@@ -20,7 +20,8 @@ pub(super) struct Made<'a> {
     pub outcome: Outcome,
 }
 
-/// One trace on one clock. Calls of one name below one parent are tries of one call.
+/// One trace on one clock. Calls of one name below one parent are tries of one call; they call what stands
+/// before a slash in it.
 pub(super) fn spans<'a>(made: impl IntoIterator<Item = Made<'a>>) -> Spans {
     let mut spans = Spans::default();
     for made in made {
@@ -54,7 +55,7 @@ fn admit(made: Made<'_>, spans: &mut Spans) -> Span {
         queued_key: None,
         waited_inside: Nanos::ZERO,
         target: Some(Target::new(1)),
-        peer_service: Some(spans.strings.intern(made.name)),
+        peer_service: made.name.split('/').next().map(|name| spans.strings.intern(name)),
         split: None,
         links: 0,
         weight: None,

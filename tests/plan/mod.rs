@@ -11,6 +11,7 @@ mod model_truth;
 mod replay;
 mod replay_cases;
 mod replay_command;
+mod replay_model;
 mod replay_truth;
 mod retries;
 

@@ -1,10 +1,11 @@
 //! What holds for every replay.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use dwindle::clocks::Offsets;
 use dwindle::plan::policy::Policy;
-use dwindle::plan::replay::{Range, Replay, Replayed, SpanReplayed};
+use dwindle::plan::replay::{Amount, Range, Replay, Replayed, SpanReplayed};
 use dwindle::reconstruct::{self, Course, courses, reconstruct};
 use dwindle::span::{Interner, Outcome, Spans};
 use dwindle::units::Nanos;
@@ -85,7 +86,7 @@ fn policies() -> impl Strategy<Value = Policy> {
             let mut text = String::new();
             let mut say = |key: &str, value: Option<String>| {
                 if let Some(value) = value {
-                    text.push_str(&format!("{key} = {value}\n"));
+                    writeln!(text, "{key} = {value}").unwrap();
                 }
             };
             let quoted = |nanos: i64| format!("\"{nanos}ns\"");
@@ -104,6 +105,10 @@ fn policies() -> impl Strategy<Value = Policy> {
             Policy::parse("policy", &text).unwrap()
         },
     )
+}
+
+fn holds(amount: Amount) -> bool {
+    0 <= amount.lo && amount.lo <= amount.seen
 }
 
 fn is_in_order(range: Range) -> bool {
@@ -138,9 +143,9 @@ proptest! {
             let row = (
                 number(measured.latency),
                 measured.in_time.map_or(Value::Null, |it| Value::from(it.must)),
-                measured.late_work.map_or(Value::Null, number),
-                number(measured.residual_work),
-                i64::try_from(measured.attempts.lo).unwrap(),
+                measured.late_work.map_or(Value::Null, |it| Value::from(it.lo)),
+                Value::from(measured.residual_work.lo),
+                measured.attempts.lo,
             );
             let key = (course.trace_id.to_string(), course.spans[0].span_id.to_string());
             let key = (format!("\"{}\"", key.0), format!("\"{}\"", key.1));
@@ -156,9 +161,9 @@ proptest! {
         let policy = Policy::parse("policy", policy).unwrap();
         let mut times_out = false;
         replayed(&spans, &rules, &Policy::default(), |course, _, _, _| {
-            times_out |= course.spans.iter().any(|span| {
-                span.attempt.is_some() && span.outcome == Outcome::DeadlineExceeded
-            });
+            // A longer timeout may be more time for all below it.
+            let mut spans = course.spans.iter();
+            times_out |= spans.any(|span| span.outcome == Outcome::DeadlineExceeded);
         });
         if !times_out {
             let told = differences(&spans, &rules, &policy);
@@ -174,11 +179,10 @@ proptest! {
             let loads = is.loads.values().map(|(_, load)| load);
             let truths = [Some(is.completed), is.in_time].into_iter().flatten();
             let is_right = is_in_order(is.latency)
-                && is_in_order(is.residual_work)
-                && is.late_work.is_none_or(is_in_order)
-                && is.attempts.lo <= is.attempts.hi
-                && loads.clone().all(|load| is_in_order(load.busy))
-                && loads.clone().all(|load| load.attempts.lo <= load.attempts.hi)
+                && holds(is.residual_work)
+                && is.late_work.is_none_or(holds)
+                && holds(is.attempts)
+                && loads.clone().all(|load| holds(load.busy) && holds(load.attempts))
                 && truths.clone().all(|truth| truth.may || !truth.must)
                 && (request.is_exact() || request.reasons.iter().next().is_some());
             let spans_are = of_spans.iter().all(|span| {

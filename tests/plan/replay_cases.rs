@@ -3,7 +3,7 @@
 use dwindle::clocks::Offsets;
 use dwindle::contract::Contract;
 use dwindle::plan::policy::Policy;
-use dwindle::plan::replay::{Range, Reason, Replay, Replayed, Truth};
+use dwindle::plan::replay::{Amount, Range, Reason, Replay, Replayed, Truth};
 use dwindle::reconstruct::{self, courses};
 use dwindle::span::Outcome::{self, DeadlineExceeded, Error, Ok as Well};
 use dwindle::span::{Kind, Spans};
@@ -71,8 +71,13 @@ const SURELY: Truth = Truth { must: true, may: true };
 const MAYBE: Truth = Truth { must: false, may: true };
 const NOT: Truth = Truth { must: false, may: false };
 
-fn attempts(told: &Replayed) -> [u64; 2] {
-    [told.replayed.attempts.lo, told.replayed.attempts.hi]
+fn attempts(told: &Replayed) -> [i64; 2] {
+    [told.replayed.attempts.lo, told.replayed.attempts.seen]
+}
+
+/// Work of which all was seen.
+fn work(lo: i64, seen: i64) -> Amount {
+    Amount { lo: lo * MS, seen: seen * MS, is_open: false }
 }
 
 /// The call was cut at 200 ms and takes from 200 to 400 now, so that it ends from 250 to 450. It may
@@ -100,13 +105,13 @@ fn what_the_server_went_on_to_do_is_known() {
     let cut = call(2, [50, 250], DeadlineExceeded);
     let drawn = [root(260, Well), cut, server(3, 2, [60, 300])];
     let told = replay(&drawn, None, "[[call]]\ntimeout = \"400ms\"");
-    assert_eq!(told.measured.residual_work, ms(50, 50));
+    assert_eq!(told.measured.residual_work, work(50, 50));
     assert_eq!(told.replayed.latency, ms(300, 320));
-    assert_eq!(told.replayed.residual_work, ms(0, 0));
+    assert_eq!(told.replayed.residual_work, work(0, 0));
     // With 20 ms more the server is left at 270, and works on as it did.
     let told = replay(&drawn, None, "[[call]]\ntimeout = \"220ms\"");
     assert_eq!(told.replayed.latency, ms(280, 280));
-    assert_eq!(told.replayed.residual_work, ms(30, 30));
+    assert_eq!(told.replayed.residual_work, work(30, 30));
     assert!(told.is_exact(), "{told:?}");
 }
 
@@ -143,18 +148,18 @@ fn a_longer_backoff_moves_what_follows() {
 fn a_call_gets_no_more_than_its_caller_has_left() {
     let drawn = [root(320, Well), call(2, [50, 300], Well), server(3, 2, [55, 295])];
     let told = replay(&drawn, Some(200), "propagate = true\nstop_on_cancel = true");
-    assert_eq!(told.measured.late_work, Some(ms(115, 115)));
+    assert_eq!(told.measured.late_work, Some(work(115, 115)));
     assert_eq!(told.replayed.latency, ms(200, 220));
-    assert_eq!(told.replayed.late_work, Some(ms(0, 20)));
-    assert_eq!(told.replayed.residual_work, ms(0, 0));
+    assert_eq!(told.replayed.late_work, Some(work(0, 20)));
+    assert_eq!(told.replayed.residual_work, work(0, 0));
     assert_eq!((told.replayed.completed, told.replayed.in_time), (MAYBE, Some(MAYBE)));
     let told = replay(&drawn, Some(200), "propagate = true\nstop_on_cancel = false");
-    assert_eq!(told.replayed.late_work, Some(ms(95, 115)));
-    assert_eq!(told.replayed.residual_work, ms(95, 95));
+    assert_eq!(told.replayed.late_work, Some(work(95, 115)));
+    assert_eq!(told.replayed.residual_work, work(95, 95));
     // Nobody saw whether it stops.
     let told = replay(&drawn, Some(200), "propagate = true");
-    assert_eq!(told.replayed.late_work, Some(ms(0, 115)));
-    assert_eq!(told.replayed.residual_work, ms(0, 95));
+    assert_eq!(told.replayed.late_work, Some(work(0, 115)));
+    assert_eq!(told.replayed.residual_work, work(0, 95));
     // 30 ms of the 150 are the reserve's.
     let policy = "propagate = true\nreturn_reserve = \"30ms\"\ndeadline = \"200ms\"";
     assert_eq!(replay(&drawn, None, policy).replayed.latency, ms(170, 190));
@@ -166,13 +171,13 @@ fn a_callee_that_stops_does_no_residual_work() {
     let cut = call(2, [50, 150], DeadlineExceeded);
     let drawn = [root(160, Error), cut, server(3, 2, [55, 400])];
     let told = replay(&drawn, Some(300), "stop_on_cancel = true");
-    assert_eq!(told.measured.late_work, Some(ms(100, 100)));
-    assert_eq!(told.measured.residual_work, ms(250, 250));
-    assert_eq!(told.replayed.late_work, Some(ms(0, 0)));
-    assert_eq!(told.replayed.residual_work, ms(0, 0));
+    assert_eq!(told.measured.late_work, Some(work(100, 100)));
+    assert_eq!(told.measured.residual_work, work(250, 250));
+    assert_eq!(told.replayed.late_work, Some(work(0, 0)));
+    assert_eq!(told.replayed.residual_work, work(0, 0));
     assert_eq!(told.replayed.latency, ms(160, 160));
     let loads: Vec<_> = told.replayed.loads.values().map(|(_, load)| load.busy).collect();
-    assert_eq!(loads, [ms(95, 95)]);
+    assert_eq!(loads, [work(95, 95)]);
     assert!(told.is_exact(), "{told:?}");
 }
 

@@ -69,7 +69,7 @@ fn programs_read_the_same_for_any_number_of_threads() {
     let one = with("1");
     assert_eq!(one, with("3"));
     let head = "class,measure,statistic,callee,unit,n,measured,replayed_lo,replayed_hi,\
-                interval_lo,interval_hi,schema_version";
+                replayed_seen,interval_lo,interval_hi,schema_version";
     assert_eq!(one.lines().next(), Some(head));
     let document = fs::read_to_string("docs/output.md").unwrap();
     for column in head.split(',') {

@@ -10,6 +10,7 @@ use crate::units::Nanos;
 
 /// A call, as far as its attempts were played.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact of the call")]
 pub(super) struct Call {
     /// The attempts that are still to come.
     left: usize,

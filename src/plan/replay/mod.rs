@@ -3,6 +3,7 @@
 //! are points, and a policy that says nothing gives back what was measured, to the nanosecond.
 
 mod call;
+mod ending;
 mod play;
 mod range;
 mod reason;
@@ -16,7 +17,7 @@ use rustc_hash::FxHashMap;
 pub use range::Range;
 pub use reason::{Reason, Reasons};
 pub use summary::{CalleeLoad, Change, ClassReplay, Gathering, Percentiles, Summary};
-pub use totals::{Count, Load, Totals, Truth};
+pub use totals::{Amount, Load, Totals, Truth};
 
 use super::policy::{CallPolicy, Policy};
 use crate::reconstruct::Course;

@@ -1,6 +1,7 @@
 //! One request run again: when each span begins and ends, and how, from the root down and back.
 
 use super::call::{Added, Call};
+use super::ending::Ending;
 use super::range::{Range, more};
 use super::reason::{Reason, Reasons};
 use super::seen::{Seen, server};
@@ -22,6 +23,7 @@ pub(super) enum Sure {
 
 /// How a span goes in the play. Its start counts from the request's origin.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact of the span")]
 pub(super) struct Played {
     /// Whether it is there.
     pub presence: Sure,
@@ -41,6 +43,8 @@ pub(super) struct Played {
     pub leaves: Sure,
     /// Until when there is time.
     pub deadline: Option<Range>,
+    /// It, or a call above it, has a limit by the policy that may be another than it had.
+    pub has_new_limit: bool,
     /// Since its start, from when on it may have given up.
     pub gives_up: Option<Nanos>,
     /// Since its start, from when on it may do what nobody saw.
@@ -192,8 +196,18 @@ impl<'c> Play<'c> {
             (above, own) => above.or(own),
         };
         let is_ok = span.outcome == Outcome::Ok;
-        self.spans[i] =
-            Played { presence, start, since, ok: is_ok, fails: !is_ok, deadline, ..unplayed(span) };
+        let has_new_limit =
+            self.timeout(i).is_some() || parent.is_some_and(|parent| parent.has_new_limit);
+        self.spans[i] = Played {
+            presence,
+            start,
+            since,
+            ok: is_ok,
+            fails: !is_ok,
+            deadline,
+            has_new_limit,
+            ..unplayed(span)
+        };
         Frame {
             span: i,
             next_child: 0,
@@ -328,109 +342,16 @@ impl<'c> Play<'c> {
             let from = ending.length.lo;
             played.unseen = Some(played.unseen.map_or(from, |unseen| unseen.min(from)));
         }
+        // Nobody saw what was asked for and stopped before it began.
+        let is_silent = span.role == Role::Caller && server(self.course, i).is_none();
+        if self.policy.stop_on_cancel == Some(false) && span.outcome.left() && is_silent {
+            played.unseen = Some(played.unseen.unwrap_or_default());
+            self.reasons.add(Reason::Censored);
+        }
         let Ending { length, ok, fails, leaves, .. } = ending;
         (played.length, played.ok, played.fails, played.leaves) = (length, ok, fails, leaves);
         played.after = played.since.plus(length);
         played.is_done = true;
-    }
-
-    /// The end of a span that was cut short when it was measured.
-    fn cut(&mut self, i: usize, ending: &mut Ending) {
-        let span = &self.course.spans[i];
-        let cut_by = self.seen.cut_by[i];
-        let is_same = cut_by.is_none_or(|it| self.is_same[it]);
-        let has_own_limit =
-            span.attempt.is_some() && cut_by.is_none() && span.outcome == Outcome::DeadlineExceeded;
-        let is_replaced =
-            has_own_limit && (self.timeout(i).is_some() || self.policy.propagate == Some(false));
-        if is_same && !is_replaced {
-            // What cut it was a length or an instant, and is the same still.
-            let measured = span.end - span.start;
-            let by_instant = Range::exactly(span.end).since(self.spans[i].start).at_least_zero();
-            let limit = Range::exactly(measured).or(by_instant);
-            let may_end_before = limit.hi.is_none_or(|hi| hi > ending.length.lo);
-            ending.ok |= may_end_before;
-            ending.fails = true;
-            ending.length = Range { lo: ending.length.lo.min(limit.lo), hi: limit.hi };
-            self.reasons.add_if(may_end_before || !limit.is_exact(), Reason::UnknownLimit);
-            return;
-        }
-        self.reasons.add(Reason::Censored);
-        if let Some(answer) = self.answer(i) {
-            let server = &self.spans[answer];
-            let way_in = self.course.spans[answer].start - span.start;
-            let back = Range { lo: Nanos::ZERO, hi: Some(way_in.at_least_zero()) };
-            ending.length = server.after.plus(back);
-            (ending.ok, ending.fails) = (server.ok, server.fails);
-            self.reasons.add_if(!back.is_exact(), Reason::WayBack);
-            return;
-        }
-        // One that lost to another try may lose earlier.
-        let lost = cut_by.is_some_and(|it| {
-            self.course.spans[it]
-                .attempt
-                .is_some_and(|winner| span.attempt.is_some_and(|own| own.call == winner.call))
-        });
-        let lo = if lost { Nanos::ZERO } else { ending.length.lo };
-        ending.length = Range::from(lo);
-        (ending.ok, ending.fails, ending.is_longer) = (true, true, true);
-    }
-
-    /// The server of a call that was cut short, where it went on to an end of its own.
-    fn answer(&self, i: usize) -> Option<usize> {
-        let spans = &self.course.spans;
-        let server = server(self.course, i).filter(|_| spans[i].role == Role::Caller)?;
-        (spans[server].end > spans[i].end && !self.seen.is_cut[server]).then_some(server)
-    }
-
-    /// The end of an attempt that runs into a limit.
-    fn limit(&mut self, i: usize, ending: &mut Ending) {
-        let span = &self.course.spans[i];
-        let start = self.spans[i].start;
-        let by_caller = (self.policy.propagate == Some(true))
-            .then(|| self.available(span.parent?, start))
-            .flatten();
-        let by_caller = by_caller.map(Range::at_least_zero);
-        let is_open = by_caller.is_some_and(|left| !left.is_exact());
-        self.reasons.add_if(is_open, Reason::UnknownLimit);
-        let limit = match (self.timeout(i).map(Range::exactly), by_caller) {
-            (Some(timeout), Some(left)) => Some(timeout.least(left)),
-            (timeout, left) => timeout.or(left),
-        };
-        let Some(limit) = limit else {
-            if !self.seen.is_cut[i] {
-                self.unknown_limit(i, ending);
-            }
-            return;
-        };
-        let lo = ending.length.lo;
-        let is_sure = limit.hi.is_some_and(|hi| hi < lo || (hi == lo && ending.is_longer));
-        let is_never = !is_sure && ending.length.hi.is_some_and(|hi| hi <= limit.lo);
-        if !is_never {
-            ending.length = ending.length.least(limit);
-            ending.fails = true;
-            ending.ok &= !is_sure;
-            ending.leaves = ending.leaves.max(if is_sure { Sure::Must } else { Sure::May });
-        }
-    }
-
-    /// An attempt that takes longer than it was seen to may run into a limit that nobody stated.
-    fn unknown_limit(&mut self, i: usize, ending: &mut Ending) {
-        let span = &self.course.spans[i];
-        let measured = span.end - span.start;
-        let granted = span.granted_until.filter(|&until| until >= span.end);
-        let granted = granted.filter(|_| self.policy.propagate.is_none());
-        let from = granted.map_or(measured, |until| {
-            let start = self.spans[i].start;
-            let until = Range::exactly(until).or(start.later(until - span.start));
-            until.since(start).lo.at_least_zero()
-        });
-        if ending.length.hi.is_none_or(|hi| hi > from) {
-            ending.length.lo = ending.length.lo.min(from);
-            ending.fails = true;
-            ending.leaves = ending.leaves.max(Sure::May);
-            self.reasons.add(Reason::UnknownLimit);
-        }
     }
 
     /// Tells a span what became of its child.
@@ -527,16 +448,6 @@ impl<'c> Play<'c> {
     }
 }
 
-/// How a span ends, while that is found out.
-struct Ending {
-    length: Range,
-    ok: bool,
-    fails: bool,
-    leaves: Sure,
-    /// It would have gone on for longer than its length says.
-    is_longer: bool,
-}
-
 /// What became of a call or of anything else that a span holds.
 struct Answer {
     was_ok: bool,
@@ -557,6 +468,7 @@ fn unplayed(span: &CourseSpan) -> Played {
         fails: false,
         leaves: Sure::No,
         deadline: None,
+        has_new_limit: false,
         gives_up: None,
         unseen: None,
         is_done: false,

@@ -1,5 +1,7 @@
 //! What a request's measured course says of why its spans ended when they did.
 
+use std::cmp::Ordering;
+
 use crate::reconstruct::{Course, Role};
 use crate::span::Outcome;
 use crate::tables::AttemptKind;
@@ -33,23 +35,35 @@ impl Seen {
             if span.outcome == Outcome::Ok {
                 continue;
             }
-            let stopped_by = left_first[i].filter(|&above| spans[above].end <= span.end);
+            // At one instant a caller may have left because of what it asked for, unless that says no.
+            let is_stopped = |&above: &usize| match spans[above].end.cmp(&span.end) {
+                Ordering::Less => true,
+                Ordering::Equal => span.outcome == Outcome::Cancelled,
+                Ordering::Greater => false,
+            };
+            let stopped_by = left_first[i].filter(is_stopped);
             let of_call = span.attempt.and_then(|attempt| winners[attempt.call]);
             let lost_to = of_call.filter(|_| span.outcome == Outcome::Cancelled);
             seen.cut_by[i] = stopped_by.or(lost_to);
-            let answered =
-                seen.last_ended(course, i).is_some_and(|it| spans[it].outcome != Outcome::Ok);
+            let answered = seen.last_ended(course, i).is_some_and(|it| answers(course, i, it));
             seen.is_cut[i] = seen.cut_by[i].is_some() || (span.outcome.left() && !answered);
         }
         seen
     }
 
     /// The last child that had ended when span `i` did.
-    fn last_ended(&self, course: &Course, i: usize) -> Option<usize> {
+    pub(super) fn last_ended(&self, course: &Course, i: usize) -> Option<usize> {
         let children = &self.by_end[i];
         let ended = children.partition_point(|&it| course.spans[it].end <= course.spans[i].end);
         children.get(ended.checked_sub(1)?).copied()
     }
+}
+
+/// Whether span `i` left because `child`, the last that it had asked for, had failed. What was
+/// cancelled is no answer, and a call that left did so by itself, whatever its server said.
+fn answers(course: &Course, i: usize, child: usize) -> bool {
+    let answer = course.spans[child].outcome;
+    course.spans[i].attempt.is_none() && !matches!(answer, Outcome::Ok | Outcome::Cancelled)
 }
 
 fn by_end(course: &Course, i: usize) -> Vec<usize> {

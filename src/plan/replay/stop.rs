@@ -4,6 +4,7 @@
 use super::play::{Play, Played, Sure};
 use super::range::{Range, less};
 use super::reason::Reason;
+use crate::span::Outcome;
 use crate::units::Nanos;
 
 /// What becomes of a span. Instants count from the request's origin.
@@ -113,7 +114,9 @@ fn lag(play: &Play<'_>, fates: &[Fate], i: usize, fate: &mut Fate) {
     let spans = &play.course.spans;
     let Some(cut_by) = play.seen.cut_by[i] else { return };
     let Some(above) = fates.get(cut_by).filter(|_| spans[cut_by].outcome.left()) else { return };
-    if play.is_same[cut_by] {
+    // One that failed in another way may have done so by itself.
+    let is_told = spans[i].outcome == Outcome::Cancelled && play.policy.stop_on_cancel.is_none();
+    if play.is_same[cut_by] || !is_told {
         return;
     }
     let lag = spans[i].end - spans[cut_by].end;
@@ -128,6 +131,13 @@ fn lag(play: &Play<'_>, fates: &[Fate], i: usize, fate: &mut Fate) {
 }
 
 impl Fate {
+    /// Whether the span may do what nobody saw after an instant.
+    pub(super) fn does_unseen(&self, played: &Played, instant: Nanos) -> bool {
+        let from = played.unseen.map(|unseen| instant.max(played.start.lo + unseen));
+        let is_reached = |from: Nanos| self.end.hi.is_none_or(|end| end > from);
+        self.presence != Sure::No && from.is_some_and(is_reached)
+    }
+
     /// How long the span is there.
     pub(super) fn duration(&self, played: &Played) -> Range {
         let Range { lo, hi } = played.length;

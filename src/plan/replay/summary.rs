@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use super::reason::Reason;
-use super::totals::{Count, Truth};
+use super::totals::{Amount, Truth};
 use super::{Range, Replayed};
 use crate::span::{Interner, Sym};
 use crate::stats::Quantile;
@@ -19,14 +19,16 @@ pub struct Summary {
 }
 
 /// A sum, measured and replayed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Change {
     /// As measured.
     pub measured: i128,
     /// Replayed, at least.
     pub lo: i128,
-    /// Replayed, at most; `None` where nothing bounds it.
-    pub hi: Option<i128>,
+    /// Replayed, at most, of what was seen or is added by the policy to what was.
+    pub seen: i128,
+    /// There may be any amount more that nobody saw.
+    pub is_open: bool,
 }
 
 /// What a callee has to do for the requests of a class.
@@ -81,31 +83,21 @@ pub struct Percentiles {
     pub pessimistic: Option<Nanos>,
 }
 
-impl Default for Change {
-    fn default() -> Self {
-        Self { measured: 0, lo: 0, hi: Some(0) }
-    }
-}
-
 impl Change {
     fn add(&mut self, other: Self) {
         self.measured += other.measured;
         self.lo += other.lo;
-        self.hi = self.hi.zip(other.hi).map(|(one, other)| one + other);
+        self.seen += other.seen;
+        self.is_open |= other.is_open;
     }
 
-    /// Whether nothing is other than measured.
-    pub fn is_none(self) -> bool {
-        self.lo == self.measured && self.hi == Some(self.measured)
-    }
-
-    fn of_counts(measured: Count, replayed: Count) -> Self {
-        Self { measured: measured.lo.into(), lo: replayed.lo.into(), hi: Some(replayed.hi.into()) }
-    }
-
-    fn of_times(measured: Range, replayed: Range) -> Self {
-        let whole = |length: Nanos| i128::from(length.as_nanos());
-        Self { measured: whole(measured.lo), lo: whole(replayed.lo), hi: replayed.hi.map(whole) }
+    fn of(measured: Amount, replayed: Amount) -> Self {
+        Self {
+            measured: measured.lo.into(),
+            lo: replayed.lo.into(),
+            seen: replayed.seen.into(),
+            is_open: replayed.is_open,
+        }
     }
 
     fn of_truths(measured: Truth, replayed: Truth) -> Self {
@@ -113,7 +105,8 @@ impl Change {
         Self {
             measured: count(measured.must),
             lo: count(replayed.must),
-            hi: Some(count(replayed.may)),
+            seen: count(replayed.may),
+            is_open: false,
         }
     }
 }
@@ -171,12 +164,10 @@ impl ClassReplay {
         self.with_deadline.add(Change::of_truths(has(measured.in_time), has(replayed.in_time)));
         let in_time = |truth: Option<Truth>| truth.unwrap_or_default();
         self.in_time.add(Change::of_truths(in_time(measured.in_time), in_time(replayed.in_time)));
-        self.attempts.add(Change::of_counts(measured.attempts, replayed.attempts));
-        let late = |late: Option<Range>| late.unwrap_or(Range::ZERO);
-        let (late_was, late_is) = (late(measured.late_work), late(replayed.late_work));
-        self.late_work_ns.add(Change::of_times(late_was, late_is));
-        let residual = Change::of_times(measured.residual_work, replayed.residual_work);
-        self.residual_work_ns.add(residual);
+        self.attempts.add(Change::of(measured.attempts, replayed.attempts));
+        let late = [measured.late_work, replayed.late_work].map(Option::unwrap_or_default);
+        self.late_work_ns.add(Change::of(late[0], late[1]));
+        self.residual_work_ns.add(Change::of(measured.residual_work, replayed.residual_work));
         for (callee, (name, is)) in &replayed.loads {
             let Some((_, was)) = measured.loads.get(callee) else { continue };
             let name = strings.get(*name);
@@ -184,8 +175,8 @@ impl ClassReplay {
                 self.loads.insert(name.to_owned(), CalleeLoad::default());
             }
             if let Some(load) = self.loads.get_mut(name) {
-                load.attempts.add(Change::of_counts(was.attempts, is.attempts));
-                load.busy_ns.add(Change::of_times(was.busy, is.busy));
+                load.attempts.add(Change::of(was.attempts, is.attempts));
+                load.busy_ns.add(Change::of(was.busy, is.busy));
             }
         }
     }

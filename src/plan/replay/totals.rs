@@ -2,20 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use super::play::{Play, Sure};
+use super::play::{Play, Played, Sure};
 use super::range::{Range, less};
 use super::stop::Fate;
 use crate::reconstruct::{Course, CourseSpan, Role};
 use crate::span::{Outcome, Sym};
 use crate::units::Nanos;
 
-/// A number that is known within bounds.
+/// A sum, in nanoseconds or of things: what was seen of it is known within bounds, and there may be more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Count {
+pub struct Amount {
     /// The least.
-    pub lo: u64,
-    /// The most.
-    pub hi: u64,
+    pub lo: i64,
+    /// The most of what was seen, or is added by the policy to what was.
+    pub seen: i64,
+    /// There may be any amount more that nobody saw.
+    pub is_open: bool,
 }
 
 /// Whether something is so.
@@ -28,12 +30,12 @@ pub struct Truth {
 }
 
 /// What a callee has to do for a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Load {
     /// Attempts that call it.
-    pub attempts: Count,
+    pub attempts: Amount,
     /// How long its servers ran for them; where none was traced how long the attempts took.
-    pub busy: Range,
+    pub busy: Amount,
 }
 
 /// What a request comes to.
@@ -46,11 +48,11 @@ pub struct Totals {
     /// It ended well before its deadline; `None` without one.
     pub in_time: Option<Truth>,
     /// Attempts of calls.
-    pub attempts: Count,
+    pub attempts: Amount,
     /// Work after the deadline; `None` without one.
-    pub late_work: Option<Range>,
+    pub late_work: Option<Amount>,
     /// Work after an ancestor had left.
-    pub residual_work: Range,
+    pub residual_work: Amount,
     /// By callee, where it is known, the load.
     pub loads: BTreeMap<usize, (Sym, Load)>,
 }
@@ -61,9 +63,34 @@ impl Truth {
     }
 }
 
-impl Load {
-    /// None.
-    pub const NOTHING: Self = Self { attempts: Count { lo: 0, hi: 0 }, busy: Range::ZERO };
+impl Amount {
+    fn of(range: Range) -> Self {
+        let lo = range.lo.as_nanos();
+        Self { lo, seen: range.hi.map_or(lo, Nanos::as_nanos), is_open: range.hi.is_none() }
+    }
+
+    fn count(lo: bool, hi: bool) -> Self {
+        Self { lo: lo.into(), seen: hi.into(), is_open: false }
+    }
+
+    /// Whether it is known.
+    pub const fn is_exact(self) -> bool {
+        self.lo == self.seen && !self.is_open
+    }
+
+    /// The sum.
+    fn plus(self, other: Self) -> Self {
+        Self {
+            lo: self.lo.saturating_add(other.lo),
+            seen: self.seen.saturating_add(other.seen),
+            is_open: self.is_open || other.is_open,
+        }
+    }
+
+    /// The same, and more that nobody saw.
+    fn and_more(self, is_open: bool) -> Self {
+        Self { is_open: self.is_open || is_open, ..self }
+    }
 }
 
 impl Totals {
@@ -86,14 +113,15 @@ impl Totals {
             let late_from = course.deadline.filter(|_| span.may_be_late);
             let residual_from = above.filter(|_| span.may_be_residual);
             for &(from, to) in course.pieces.get(span.pieces.clone()).unwrap_or_default() {
-                let after =
-                    |instant: Nanos| Range::exactly((to - from.max(instant)).at_least_zero());
+                let after = |instant: Nanos| {
+                    Amount::of(Range::exactly((to - from.max(instant)).at_least_zero()))
+                };
                 totals.add_work(late_from.map(after), residual_from.map(after));
             }
             if span.attempt.is_some() {
                 let durations = served_by(course, i)
                     .map(|it| Range::exactly(course.spans[it].end - course.spans[it].start));
-                totals.add_attempt(span, Count { lo: 1, hi: 1 }, durations.collect());
+                totals.add_attempt(span, Amount::count(true, true), durations.collect());
             }
         }
         totals
@@ -120,15 +148,13 @@ impl Totals {
             let work = |from: Range| work_after(play, fate, i, from);
             totals.add_work(late.map(work), left.map(work));
             if span.attempt.is_some() {
-                let attempts = Count {
-                    lo: u64::from(fate.presence == Sure::Must),
-                    hi: u64::from(fate.presence != Sure::No),
-                };
+                let is_there = fate.presence;
+                let attempts = Amount::count(is_there == Sure::Must, is_there != Sure::No);
                 let durations = served_by(course, i).map(|it| fates[it].duration(&play.spans[it]));
                 totals.add_attempt(span, attempts, durations.collect());
             }
         }
-        totals.add_unseen_attempts(play, deadline);
+        totals.add_unseen(play, fates, deadline);
         totals
     }
 
@@ -139,14 +165,14 @@ impl Totals {
             latency: Range::ZERO,
             completed: Truth::default(),
             in_time: None,
-            attempts: Count::default(),
-            late_work: deadline.map(|_| Range::ZERO),
-            residual_work: Range::ZERO,
-            loads: loads.map(|callee| (callee.index(), (callee, Load::NOTHING))).collect(),
+            attempts: Amount::default(),
+            late_work: deadline.map(|_| Amount::default()),
+            residual_work: Amount::default(),
+            loads: loads.map(|callee| (callee.index(), (callee, Load::default()))).collect(),
         }
     }
 
-    fn add_work(&mut self, late: Option<Range>, residual: Option<Range>) {
+    fn add_work(&mut self, late: Option<Amount>, residual: Option<Amount>) {
         if let (Some(sum), Some(late)) = (&mut self.late_work, late) {
             *sum = sum.plus(late);
         }
@@ -155,29 +181,40 @@ impl Totals {
         }
     }
 
-    fn add_attempt(&mut self, span: &CourseSpan, attempts: Count, durations: Vec<Range>) {
+    fn add_attempt(&mut self, span: &CourseSpan, attempts: Amount, durations: Vec<Range>) {
         self.attempts = self.attempts.plus(attempts);
         let load = span.callee.and_then(|callee| self.loads.get_mut(&callee.index()));
         if let Some((_, load)) = load {
             load.attempts = load.attempts.plus(attempts);
-            load.busy = durations.into_iter().fold(load.busy, Range::plus);
+            let durations = durations.into_iter().map(Amount::of);
+            load.busy = durations.fold(load.busy, Amount::plus);
         }
     }
 
     /// Attempts that nobody measured: there may be none, and what they lead to is unknown.
-    fn add_unseen_attempts(&mut self, play: &Play<'_>, deadline: Option<Nanos>) {
+    fn add_unseen(&mut self, play: &Play<'_>, fates: &[Fate], deadline: Option<Nanos>) {
         let stops = play.policy.stop_on_cancel == Some(true);
         for added in &play.added {
-            let count = Count { lo: 0, hi: added.count.into() };
+            let count = i64::from(added.count);
+            let attempts = Amount { lo: 0, seen: count, is_open: false };
             let timeout = play.timeout(added.like).filter(|_| stops);
-            let busy =
-                timeout.map(|timeout| timeout.as_nanos().saturating_mul(i64::from(added.count)));
+            let busy = timeout.map(|timeout| timeout.as_nanos().saturating_mul(count));
             let busy = Range { lo: Nanos::ZERO, hi: busy.map(Nanos::from_nanos) };
-            self.add_attempt(&play.course.spans[added.like], count, vec![busy]);
+            self.add_attempt(&play.course.spans[added.like], attempts, vec![busy]);
             let is_late = |deadline: Nanos| added.until.is_none_or(|until| until > deadline);
-            let unknown = Range::from(Nanos::ZERO);
             let late = deadline.is_some_and(|deadline| !stops || is_late(deadline));
-            self.add_work(late.then_some(unknown), (!stops).then_some(unknown));
+            let unknown = |is_open: bool| Amount { is_open, ..Amount::default() };
+            self.add_work(Some(unknown(late)), Some(unknown(!stops)));
+        }
+        // What nobody saw may call whatever it likes, and leave it.
+        let does_unseen = |(played, fate): (&Played, &Fate)| fate.does_unseen(played, -Nanos::MAX);
+        let is_open = !play.added.is_empty() || play.spans.iter().zip(fates).any(does_unseen);
+        let unknown = Amount { is_open: is_open && !stops, ..Amount::default() };
+        self.add_work(Some(unknown), Some(unknown));
+        self.attempts = self.attempts.and_more(is_open);
+        for (_, load) in self.loads.values_mut() {
+            load.attempts = load.attempts.and_more(is_open);
+            load.busy = load.busy.and_more(is_open);
         }
     }
 
@@ -189,21 +226,9 @@ impl Totals {
             && is_told(self.completed)
             && self.in_time.is_none_or(is_told)
             && self.attempts.is_exact()
-            && self.late_work.is_none_or(Range::is_exact)
+            && self.late_work.is_none_or(Amount::is_exact)
             && self.residual_work.is_exact()
             && loads.all(|load| load.attempts.is_exact() && load.busy.is_exact())
-    }
-}
-
-impl Count {
-    /// The sum.
-    pub(super) fn plus(self, other: Self) -> Self {
-        Self { lo: self.lo + other.lo, hi: self.hi.saturating_add(other.hi) }
-    }
-
-    /// Whether it is known.
-    pub const fn is_exact(self) -> bool {
-        self.lo == self.hi
     }
 }
 
@@ -216,10 +241,10 @@ fn served_by(course: &Course, i: usize) -> impl Iterator<Item = usize> + '_ {
 }
 
 /// How much span `i` works after an instant.
-fn work_after(play: &Play<'_>, fate: &Fate, i: usize, instant: Range) -> Range {
+fn work_after(play: &Play<'_>, fate: &Fate, i: usize, instant: Range) -> Amount {
     let (span, played) = (&play.course.spans[i], &play.spans[i]);
     if fate.presence == Sure::No {
-        return Range::ZERO;
+        return Amount::default();
     }
     let end = |from: Option<Nanos>| from.map(|from| played.start.lo + from);
     let is_cut = play.seen.is_cut[i];
@@ -234,13 +259,18 @@ fn work_after(play: &Play<'_>, fate: &Fate, i: usize, instant: Range) -> Range {
         };
         let piece = Piece { start: played.start.plus(since), length: to - from };
         let least = match (fate.presence, instant.hi) {
-            (Sure::Must, Some(latest)) => piece.least_after(latest, stop),
+            (Sure::Must, Some(latest)) => {
+                // A span that ends earlier than it did does not do all of its work.
+                let room = since.hi.map_or(Nanos::ZERO, |since| played.length.lo - since);
+                let length = piece.length.min(room.at_least_zero());
+                Piece { length, ..piece }.least_after(latest, stop)
+            }
             _ => Nanos::ZERO,
         };
         sum = sum.plus(Range { lo: least, hi: Some(piece.most_after(instant.lo, fate.end.hi)) });
     }
-    let does_unseen = played.unseen.is_some() && fate.end.hi.is_none_or(|end| end > instant.lo);
-    if does_unseen { Range { hi: None, ..sum } } else { sum }
+    let does_unseen = fate.does_unseen(played, instant.lo);
+    Amount::of(sum).and_more(does_unseen)
 }
 
 /// A stretch of work.

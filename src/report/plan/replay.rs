@@ -112,8 +112,9 @@ fn summary(told: &Told<'_>, classes: &[(&String, &ClassReplay)], options: &Optio
     blocks.push(Block::Heading("What this leaves out"));
     blocks.push(Block::List(LEFT_OUT.iter().map(|&point| point.to_owned()).collect()));
     blocks.push(Block::Note(
-        "Times in ms; a–b: from the best that may be to the worst; [a, b] is a 95 % interval. Counts are \
-         of the requests that were read, unweighted."
+        "Times in ms; a–b: from the best that may be to the worst; +: of what was seen, and there may be \
+         more that was not; [a, b] is a 95 % interval. Counts are of the requests that were read, \
+         unweighted."
             .to_owned(),
     ));
     Section { title: "Summary".to_owned(), class: None, blocks }
@@ -281,7 +282,7 @@ fn table(
 
 /// A length within its bounds.
 fn times(range: Range) -> String {
-    ends(whole_of(range.lo), range.hi.map(whole_of), text::millis, "–")
+    ends(whole_of(range.lo), range.hi.map(whole_of), text::millis)
 }
 
 /// The same for what may be negative.
@@ -294,15 +295,17 @@ fn whole_of(length: Nanos) -> i128 {
     i128::from(length.as_nanos())
 }
 
+/// A sum within its bounds, with a sign where there may be more that nobody saw.
 fn bounds(change: Change, words: fn(i128) -> String) -> String {
-    ends(change.lo, change.hi, words, "–")
+    let more = if change.is_open { "+" } else { "" };
+    format!("{}{more}", ends(change.lo, Some(change.seen), words))
 }
 
-fn ends(lo: i128, hi: Option<i128>, words: fn(i128) -> String, between: &str) -> String {
+fn ends(lo: i128, hi: Option<i128>, words: fn(i128) -> String) -> String {
     let Some(hi) = hi else { return format!("≥ {}", words(lo)) };
     let (lo, hi) = (words(lo), words(hi));
     // A point as far as the digits tell.
-    if lo == hi { lo } else { format!("{lo}{between}{hi}") }
+    if lo == hi { lo } else { format!("{lo}–{hi}") }
 }
 
 fn count_words(count: i128) -> String {
@@ -318,14 +321,14 @@ fn share(part: i128, of: u64) -> String {
 }
 
 fn shares(change: Change, of: u64) -> String {
-    let (lo, hi) = (share(change.lo, of), share(change.hi.unwrap_or_default(), of));
+    let (lo, hi) = (share(change.lo, of), share(change.seen, of));
     if lo == hi { lo } else { format!("{lo}–{hi}") }
 }
 
 /// Of the part that surely is the lower end, of that which may be the upper.
 fn interval(change: Change, of: u64) -> (f64, f64) {
     let ends = |part: i128| Proportion { part: whole(part), whole: of }.interval();
-    (ends(change.lo).0, ends(change.hi.unwrap_or_default()).1)
+    (ends(change.lo).0, ends(change.seen).1)
 }
 
 fn interval_words(change: Change, of: u64) -> String {
@@ -369,6 +372,7 @@ struct Record {
     measured: Option<i64>,
     replayed_lo: Option<i64>,
     replayed_hi: Option<i64>,
+    replayed_seen: Option<i64>,
     interval_lo: Option<Number>,
     interval_hi: Option<Number>,
 }
@@ -393,6 +397,7 @@ struct Line<'a> {
     measured: Option<i64>,
     replayed_lo: Option<i64>,
     replayed_hi: Option<i64>,
+    replayed_seen: Option<i64>,
     interval_lo: Option<Number>,
     interval_hi: Option<Number>,
     schema_version: u32,
@@ -430,6 +435,7 @@ fn csv(told: &Told<'_>) -> String {
                 measured: record.measured,
                 replayed_lo: record.replayed_lo,
                 replayed_hi: record.replayed_hi,
+                replayed_seen: record.replayed_seen,
                 interval_lo: record.interval_lo,
                 interval_hi: record.interval_hi,
                 schema_version: SCHEMA_VERSION,
@@ -539,7 +545,8 @@ fn sum(measure: &'static str, unit: &'static str, n: u64, change: Change) -> Rec
         n,
         measured: Some(narrow(change.measured)),
         replayed_lo: Some(narrow(change.lo)),
-        replayed_hi: change.hi.map(narrow),
+        replayed_hi: (!change.is_open).then(|| narrow(change.seen)),
+        replayed_seen: Some(narrow(change.seen)),
         ..Record::default()
     }
 }
