@@ -174,7 +174,9 @@ impl Run<'_> {
             let limit = timeout.unwrap_or(i64::MAX);
             let limit = if system.propagate { limit.min(left) } else { limit };
             let own = timeout.map(|timeout| start + timeout);
-            let below = until.into_iter().chain(own).min();
+            // What was passed on is less the reserve: the callee knows no more.
+            let given = until.map(|it| if system.propagate { it - system.reserve } else { it });
+            let below = given.into_iter().chain(own).min();
             let (id, server) = (self.id(), self.id());
             let before = self.spans.len();
             let callee = (server, id, format!("s{}", call.callee));

@@ -11,6 +11,7 @@ mod seen;
 mod stop;
 mod summary;
 mod totals;
+mod waited;
 
 use rustc_hash::FxHashMap;
 

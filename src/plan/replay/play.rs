@@ -2,9 +2,10 @@
 
 use super::call::{Added, Call};
 use super::ending::Ending;
-use super::range::{Range, more};
+use super::range::Range;
 use super::reason::{Reason, Reasons};
 use super::seen::{Seen, server};
+use super::waited::{Ended, Waited};
 use crate::plan::policy::{CallPolicy, Policy};
 use crate::reconstruct::{Course, CourseSpan, Role};
 use crate::span::Outcome;
@@ -79,22 +80,10 @@ struct Frame {
     next_piece: usize,
     /// How many children had ended by the instant that was reached.
     ended: usize,
-    /// The measured instant from which the next step counts: the last end of a child, else the start.
-    anchor: Nanos,
-    /// When that is in the play, at the earliest.
-    from: Nanos,
-    /// When all that had ended by then have, at the latest.
-    joined: Option<Nanos>,
+    /// The same children.
+    waited: Waited,
     /// The span's length, once all that ended before it is known.
     length: Option<Range>,
-}
-
-impl Frame {
-    /// When what was measured at `instant` happens, since the span's start.
-    fn event(&self, instant: Nanos) -> Range {
-        let gap = instant - self.anchor;
-        Range { lo: self.from + gap, hi: self.joined.map(|joined| joined + gap) }
-    }
 }
 
 impl<'c> Play<'c> {
@@ -191,6 +180,9 @@ impl<'c> Play<'c> {
             Some(parent) => parent.deadline,
             None => self.policy.deadline.or(self.course.deadline).map(Range::exactly),
         };
+        // A call is given what is left less the reserve, and its callee knows no more.
+        let is_given = self.policy.propagate == Some(true) && span.attempt.is_some();
+        let above = above.map(|above| if is_given { above.later(-self.reserve()) } else { above });
         let deadline = match (above, self.own_deadline(i, start)) {
             (Some(above), Some(own)) => Some(above.least(own)),
             (above, own) => above.or(own),
@@ -213,9 +205,7 @@ impl<'c> Play<'c> {
             next_child: 0,
             next_piece: span.pieces.start,
             ended: 0,
-            anchor: span.start,
-            from: Nanos::ZERO,
-            joined: Some(Nanos::ZERO),
+            waited: Waited::new(),
             length: None,
         }
     }
@@ -239,8 +229,11 @@ impl<'c> Play<'c> {
 
     /// What is left to a call that `parent` makes at `start`, less the reserve.
     pub(super) fn available(&self, parent: usize, start: Range) -> Option<Range> {
-        let reserve = self.policy.return_reserve.unwrap_or(self.course.reserve);
-        Some(self.spans[parent].deadline?.later(-reserve).since(start))
+        Some(self.spans[parent].deadline?.later(-self.reserve()).since(start))
+    }
+
+    fn reserve(&self) -> Nanos {
+        self.policy.return_reserve.unwrap_or(self.course.reserve)
     }
 
     /// Goes on to a measured instant: what had ended by then is waited for.
@@ -252,17 +245,16 @@ impl<'c> Play<'c> {
                 break;
             }
             frame.ended += 1;
-            // What ended before the span began is no step of it.
-            if span.end >= self.course.spans[frame.span].start {
-                frame.anchor = span.end;
-                frame.from = played.after.lo;
-            }
-            frame.joined = more(frame.joined, played.after.hi);
-            // Whether the step waited for this one or for one that ended earlier is not told.
-            let is_open = frame.joined.is_some_and(|joined| joined > frame.from);
-            let is_open = is_open && played.after.is_exact();
-            self.reasons.add_if(is_open, Reason::Order);
+            let since = |instant: Nanos| instant - self.course.spans[frame.span].start;
+            let (start, end) = (since(span.start), since(span.end));
+            frame.waited.add(Ended { start, end, after: played.after });
+            self.reasons.add_if(frame.waited.is_open(), Reason::Order);
         }
+    }
+
+    /// When what was measured at `instant` happens, since the span's start.
+    fn event(&self, frame: &Frame, instant: Nanos) -> Range {
+        frame.waited.event(instant - self.course.spans[frame.span].start)
     }
 
     /// Places the work that a span did up to a measured instant.
@@ -272,7 +264,7 @@ impl<'c> Play<'c> {
         while frame.next_piece < end && pieces[frame.next_piece].0 <= until {
             let from = pieces[frame.next_piece].0;
             self.advance(frame, from);
-            self.pieces[frame.next_piece] = frame.event(from);
+            self.pieces[frame.next_piece] = self.event(frame, from);
             frame.next_piece += 1;
         }
     }
@@ -285,7 +277,7 @@ impl<'c> Play<'c> {
         }
         self.place_pieces(frame, span.start);
         self.advance(frame, span.start);
-        let by_anchor = frame.event(span.start);
+        let by_anchor = self.event(frame, span.start);
         let (since, presence) = match span.attempt {
             Some(_) => self.attempt(frame.span, child, by_anchor),
             None => (by_anchor, Sure::Must),
@@ -306,7 +298,7 @@ impl<'c> Play<'c> {
         let end = self.course.spans[frame.span].end;
         self.place_pieces(frame, end);
         self.advance(frame, end);
-        let length = frame.event(end);
+        let length = self.event(frame, end);
         frame.length = Some(length);
         length
     }
