@@ -95,7 +95,9 @@ impl Quantile {
         let back = |rank: u128| usize::try_from(rank).unwrap_or(n);
         RankInterval {
             lo: ranks.lo.map(|lo| back(stretched(lo.saturating_sub(1)) + 1)),
-            hi: ranks.hi.map(|hi| back(stretched(hi)).min(n)),
+            hi: ranks
+                .hi
+                .map(|hi| back((hi as u128 * n as u128).div_ceil(effective as u128)).min(n)),
         }
     }
 

@@ -54,13 +54,21 @@ pub struct Entered {
     pub elapsed: Nanos,
     /// The least that was left; `None` without a deadline.
     pub remaining: Option<Nanos>,
+    /// The same by what callers were given, where that was less than the request's own deadline leaves.
+    pub granted: Option<Nanos>,
     /// The reserve of its contract; `None` where nothing tells it.
     pub reserve: Option<Nanos>,
 }
 
 impl Calls {
     /// Adds the attempts of one request.
-    pub(super) fn add(&mut self, trace: u32, rows: &[&AttemptRow], reserve: Option<Nanos>) {
+    pub(super) fn add(
+        &mut self,
+        trace: u32,
+        rows: &[&AttemptRow],
+        deadline: Option<Nanos>,
+        reserve: Option<Nanos>,
+    ) {
         let is_retry = |row: &&&AttemptRow| row.kind == AttemptKind::Retry;
         let retried: FxHashSet<SpanId> =
             rows.iter().filter(is_retry).map(|row| row.call_id).collect();
@@ -83,8 +91,13 @@ impl Calls {
             }
         }
         let elapsed = firsts.clone().map(|row| row.elapsed_at_start_ns).max();
-        let remaining = firsts.filter_map(|row| row.remaining_at_start_ns).min();
-        let entered = |elapsed| Entered { trace, elapsed, remaining, reserve };
+        let remaining = firsts.clone().filter_map(|row| row.remaining_at_start_ns).min();
+        let granted = firsts.filter_map(|row| {
+            let own = deadline.map(|deadline| deadline - row.elapsed_at_start_ns);
+            row.remaining_at_start_ns.filter(|left| own.is_none_or(|own| *left < own))
+        });
+        let granted = granted.min();
+        let entered = |elapsed| Entered { trace, elapsed, remaining, granted, reserve };
         self.requests.extend(elapsed.map(entered));
     }
 

@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::calls::Calls;
 use crate::distributions::{Call, Names, Values};
-use crate::span::{Outcome, SpanId};
+use crate::span::{Outcome, SpanId, Sym};
 use crate::tables::{AttemptRow, HopRow, RequestRow};
 use crate::units::Nanos;
 
@@ -87,12 +87,15 @@ impl Class {
         self.add_leaves(trace, hops, attempts);
         *self.shapes.entry(shape(hops, attempts, names)).or_default() += 1;
         let mut lines: BTreeMap<Call, Vec<&AttemptRow>> = BTreeMap::new();
+        let callees = callees(attempts);
         for row in attempts {
-            let call = names.call(row.caller_service, row.callee_service, row.operation);
+            let callee = callees.get(&row.call_id).copied();
+            let call = names.call(row.caller_service, callee, row.operation);
             lines.entry(call).or_default().push(row);
         }
         for (call, rows) in lines {
-            self.calls.entry(call).or_default().add(trace, &rows, reserve);
+            let calls = self.calls.entry(call).or_default();
+            calls.add(trace, &rows, row.budget_at_origin_ns, reserve);
         }
     }
 
@@ -107,6 +110,17 @@ impl Class {
             durations.push(trace, row.duration_ns);
         }
     }
+}
+
+/// Who is called, by call: an attempt that never arrived does not tell it, and another of its call may.
+fn callees(attempts: &[AttemptRow]) -> FxHashMap<SpanId, Sym> {
+    let mut callees = FxHashMap::default();
+    for row in attempts {
+        if let Some(callee) = row.callee_service {
+            callees.entry(row.call_id).or_insert(callee);
+        }
+    }
+    callees
 }
 
 /// The return reserve, where a hop tells it: what was left less what of it was available.
@@ -126,12 +140,15 @@ fn shape(hops: &[HopRow], attempts: &[AttemptRow], names: &mut Names<'_>) -> Sha
         let end = ends.entry(row.call_id).or_default();
         *end = (*end).max(row.elapsed_at_start_ns + row.duration_ns);
     }
+    let callees = callees(attempts);
     let mut arms: Vec<Vec<Call>> = Vec::new();
     // When each arm is free again, the first of them first.
     let mut free: BTreeSet<(Nanos, usize)> = BTreeSet::new();
     for row in rows().filter(|row| row.span_id == row.call_id) {
-        let call = names.call(row.caller_service, row.callee_service, row.operation);
-        let next = free.first().copied().filter(|(since, _)| *since <= row.elapsed_at_start_ns);
+        let call =
+            names.call(row.caller_service, callees.get(&row.call_id).copied(), row.operation);
+        // Of those that are free the one whose call ended last: this one follows that.
+        let next = free.range(..=(row.elapsed_at_start_ns, usize::MAX)).next_back().copied();
         let number = next.map_or(arms.len(), |(_, number)| number);
         if let Some(arm) = &next {
             free.remove(arm);

@@ -125,7 +125,10 @@ impl Wanted {
     /// What is left when the calls of a request begin.
     fn remaining(&self, request: &Entered) -> Option<Nanos> {
         match self.deadline {
-            Some(deadline) => Some(deadline - request.elapsed),
+            Some(deadline) => {
+                let own = deadline - request.elapsed;
+                Some(request.granted.map_or(own, |granted| granted.min(own)))
+            }
             None => request.remaining,
         }
     }
