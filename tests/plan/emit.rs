@@ -177,7 +177,7 @@ fn names_and_lengths_stay_what_they_are() {
     let error = refused(&[&["emit", "--as", "envoy"], &args[..]].concat());
     assert!(error.contains("counts in milliseconds"), "{error}");
     let envoy = plan(&["emit", "--as", "envoy", "--callee", name]).out;
-    assert!(envoy.contains(r##"cluster: "a\"b\\c\n# [*] \u007f\u2028é""##), "{envoy}");
+    assert!(envoy.contains(r#"cluster: "a\"b\\c\n# [*] \u007f\u2028é""#), "{envoy}");
 }
 
 #[test]

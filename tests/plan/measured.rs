@@ -271,7 +271,7 @@ fn all_of_the_shop_is_as_simple_code_counts_it() {
         );
         let fits = |left: i64, attempts: usize| {
             let waited: i64 = (0..attempts - 1).map(|it| waits[it.min(waits.len() - 1)]).sum();
-            waited + attempts as i64 * attempt <= (left - reserve).max(0)
+            waited + i64::try_from(attempts).unwrap() * attempt <= (left - reserve).max(0)
         };
         let shares = told(told_of, "share", "requests_that_fit");
         assert_eq!(shares.len(), 3);

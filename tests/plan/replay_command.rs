@@ -39,8 +39,10 @@ fn a_policy_that_says_nothing_gives_back_the_shop_and_all_cases() {
     let nothing = policy("replay-nothing", "");
     let cases: Vec<String> = fs::read_dir("fixtures/cases")
         .unwrap()
-        .map(|entry| entry.unwrap().path().to_str().unwrap().to_owned())
-        .filter(|path| !path.ends_with(".expected.json") && path.ends_with(".json"))
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
+        .map(|path| path.to_str().unwrap().to_owned())
+        .filter(|path| !path.ends_with(".expected.json"))
         .collect();
     let cases: Vec<&str> = cases.iter().map(String::as_str).collect();
     for input in [&["fixtures/shop"][..], &cases] {

@@ -115,7 +115,9 @@ impl<'c> Play<'c> {
             if wrong.is_empty() {
                 return play;
             }
-            wrong.into_iter().for_each(|it| play.is_same[it] = false);
+            for it in wrong {
+                play.is_same[it] = false;
+            }
         }
         play.is_same.fill(false);
         play.run();
@@ -441,6 +443,7 @@ impl<'c> Play<'c> {
 }
 
 /// What became of a call or of anything else that a span holds.
+#[derive(Clone, Copy)]
 struct Answer {
     was_ok: bool,
     ok: bool,

@@ -132,11 +132,9 @@ impl Gathering {
 
     /// By the names of the classes.
     pub fn named(self, strings: &Interner) -> Summary {
-        let mut summary = Summary::default();
-        for (class, replay) in self.0 {
-            summary.classes.entry(strings.get(class).to_owned()).or_default().merge(replay);
-        }
-        summary
+        let classes = self.0.into_iter();
+        let named = classes.map(|(class, replay)| (strings.get(class).to_owned(), replay));
+        Summary { classes: named.collect() }
     }
 }
 
