@@ -22,10 +22,23 @@ pub(super) struct Fate {
     stopped: Option<Nanos>,
     /// An ancestor may leave, and nobody knows what stops then.
     is_open: bool,
+    /// An ancestor left when it was measured, and something below it was seen to go on, or all is the same.
+    left_as_seen: Option<LeftAsSeen>,
     /// From when on an ancestor may have left.
     pub may_be_left: Option<Nanos>,
     /// When an ancestor has left at the latest.
     pub left: Option<Nanos>,
+}
+
+/// A span that leaves now and left when it was measured.
+#[derive(Clone, Copy, Debug)]
+struct LeftAsSeen {
+    /// When, as it was measured.
+    measured: Nanos,
+    /// When now, at the earliest.
+    at: Nanos,
+    /// It does so at the same instant.
+    is_same: bool,
 }
 
 /// What becomes of each span.
@@ -47,6 +60,7 @@ fn fate(play: &mut Play<'_>, fates: &[Fate], i: usize) -> Fate {
         may_be_stopped: None,
         stopped: None,
         is_open: false,
+        left_as_seen: None,
         may_be_left: None,
         left: None,
     };
@@ -54,6 +68,10 @@ fn fate(play: &mut Play<'_>, fates: &[Fate], i: usize) -> Fate {
     let (above, caller) = (&fates[parent], &play.spans[parent]);
     fate.presence = fate.presence.and(above.presence);
     come_below(play, parent, above, &mut fate);
+    if let Some(left) = fate.left_as_seen.filter(|left| !goes_on_as_seen(play, i, *left)) {
+        fate.may_be_stopped = less(fate.may_be_stopped, Some(left.at));
+        fate.is_open = true;
+    }
     let ends = |hi: Option<Nanos>, by: Nanos| hi.is_some_and(|hi| hi < by);
     // What a caller asks for after it may have given up may not be asked for.
     let given_up = caller.gives_up.map(|gives_up| caller.start.lo + gives_up);
@@ -83,14 +101,19 @@ fn come_below(play: &Play<'_>, parent: usize, above: &Fate, fate: &mut Fate) {
     let played = &play.spans[parent];
     (fate.may_be_stopped, fate.stopped) = (above.may_be_stopped, above.stopped);
     (fate.may_be_left, fate.left) = (above.may_be_left, above.left);
-    fate.is_open = above.is_open;
+    (fate.is_open, fate.left_as_seen) = (above.is_open, above.left_as_seen);
     if played.leaves == Sure::No {
         return;
     }
     let is_sure = played.leaves == Sure::Must;
     fate.may_be_left = less(fate.may_be_left, Some(above.end.lo));
     fate.left = less(fate.left, above.end.hi.filter(|_| is_sure));
-    let stops = play.policy.stop_on_cancel.unwrap_or_else(|| !goes_on_as_seen(play, parent));
+    let left_as_seen = left_as_seen(play, parent, above);
+    let stops = play.policy.stop_on_cancel.unwrap_or(left_as_seen.is_none());
+    if play.policy.stop_on_cancel.is_none() {
+        let earlier = |left: &LeftAsSeen| above.left_as_seen.is_none_or(|it| left.at < it.at);
+        fate.left_as_seen = left_as_seen.filter(earlier).or(above.left_as_seen);
+    }
     if stops {
         fate.may_be_stopped = less(fate.may_be_stopped, Some(above.end.lo));
     }
@@ -101,12 +124,27 @@ fn come_below(play: &Play<'_>, parent: usize, above: &Fate, fate: &mut Fate) {
     fate.is_open |= stops && !is_told;
 }
 
-/// Whether what a span asked for goes on after it has left, as was seen.
-fn goes_on_as_seen(play: &Play<'_>, i: usize) -> bool {
-    let spans = &play.course.spans;
-    let outlasts = |&it: &usize| spans[it].end > spans[i].end && !play.seen.is_cut[it];
-    spans[i].outcome.left()
-        && (play.is_as_measured(i) || play.course.children(i).iter().any(outlasts))
+/// A span that left when it was measured, where that tells what goes on below it.
+fn left_as_seen(play: &Play<'_>, i: usize, fate: &Fate) -> Option<LeftAsSeen> {
+    let span = &play.course.spans[i];
+    let is_same = play.is_as_measured(i);
+    let mut below = play.course.children(i).iter();
+    let is_told = is_same || below.any(|&child| outlasts(play, child, span.end));
+    (span.outcome.left() && is_told).then_some(LeftAsSeen {
+        measured: span.end,
+        at: fate.end.lo,
+        is_same,
+    })
+}
+
+/// Whether a span goes on below another that left: it was seen to, or nothing is other than it was.
+fn goes_on_as_seen(play: &Play<'_>, i: usize, left: LeftAsSeen) -> bool {
+    (left.is_same && play.is_as_measured(i)) || outlasts(play, i, left.measured)
+}
+
+/// Whether a span was seen to go on after an instant, to an end of its own.
+fn outlasts(play: &Play<'_>, i: usize, instant: Nanos) -> bool {
+    play.course.spans[i].end > instant && !play.seen.is_cut[i]
 }
 
 /// What was cut by the end of an ancestor, and goes on now, ends as long after it as it did.
