@@ -58,7 +58,7 @@ pub(super) fn emit(wanted: &Wanted<'_>) -> Result<(String, Vec<String>), String>
     let mut budgets: BTreeMap<&str, Option<Share>> = BTreeMap::new();
     for (cluster, entries) in &clusters {
         let choice = "a route takes all that it matches: give paths, or the beginnings of paths, as in \
-                      \"shop.Cart/Get*\", and for each caller a policy of its own";
+                      \"shop.Cart/Get*\", and each caller a policy of its own";
         for entry in told_apart(entries.clone(), Taken::First, choice, &mut unsaid)? {
             let budget = entry.call.retry_budget;
             let least = budgets.entry(cluster).or_insert(budget);

@@ -47,7 +47,8 @@ pub(super) fn emit(wanted: &Wanted<'_>) -> Result<Emitted, String> {
     let entry = |call| Entry { call, paths: named(call).unwrap_or_else(Paths::all) };
     let entries = written.into_iter().map(entry).collect();
     let choice = "a service config has one entry of a name, and takes the one that names most: name \
-                  methods in full, or all of a service, as in \"shop.Cart/*\"";
+                  methods in full, or all of a service, as in \"shop.Cart/*\", and give each caller a policy \
+                  of its own";
     let entries = told_apart(entries, Taken::Narrowest, choice, &mut unsaid)?;
     let methods: Vec<Value> =
         entries.iter().map(|entry| method(entry, timeout, &mut unsaid)).collect();
