@@ -252,7 +252,7 @@ fn analyze_finds_the_truth_that_emit_wrote() {
     let nested = std::fs::read_to_string("fixtures/plan/nested.toml").unwrap();
     let scenario = path(&dir.join("scenario.toml"));
     std::fs::write(&scenario, nested.replace("requests = 200", "requests = 25")).unwrap();
-    let ran = run(&["plan", "model", "--scenario", &scenario, "--emit", &run_dir]);
+    let ran = run(&["plan", "model", "--quiet", "--scenario", &scenario, "--emit", &run_dir]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
     let (traces, contract) = (format!("{run_dir}/traces"), format!("{run_dir}/contract.toml"));
     let analyze = ["analyze", &traces, "--contract", &contract, "--out", &tables, "--quiet"];
