@@ -243,7 +243,10 @@ fn an_emitted_run_is_read_back_and_replaces_only_what_is_its_own() {
     // What was written is told, with the command that reads it.
     let said = model(&["--emit", out]).err;
     let reads = format!("dwindle report {out}/traces --contract {out}/contract.toml");
-    assert!(said.contains("8 files of traces") && said.contains(&reads), "{said}");
+    assert!(
+        said.contains("traces/, contract.toml and truth.json -> ") && said.contains(&reads),
+        "{said}"
+    );
 
     let foreign = dir.join("foreign");
     fs::create_dir(&foreign).unwrap();

@@ -92,7 +92,7 @@ fn told(args: &Args) -> Result<u8, Fatal> {
     if let Some(dir) = &args.emit {
         model_folder::write(dir, &scenario, &runs)?;
         if !args.from.is_quiet() {
-            output::note(&model_folder::told(dir, &runs));
+            output::note(&model_folder::told(dir));
         }
     }
     let command = command(args, is_built_in);

@@ -44,14 +44,13 @@ pub(super) fn write(dir: &Path, scenario: &Scenario, runs: &[Run<'_>]) -> Result
 }
 
 /// What was written, and the command that reads it.
-pub(super) fn told(dir: &Path, runs: &[Run<'_>]) -> String {
-    let [traces, contract] =
-        [TRACES, CONTRACT].map(|name| quoted(&dir.join(name).to_string_lossy()));
-    let dir = dir.display();
+pub(super) fn told(dir: &Path) -> String {
+    let path = |name| quoted(&dir.join(name).to_string_lossy());
     format!(
-        "{} files of traces, {CONTRACT} and {TRUTH} -> {dir}\nread them by: dwindle report {traces} \
-         --contract {contract}",
-        runs.len()
+        "{TRACES}/, {CONTRACT} and {TRUTH} -> {}\nread by: dwindle report {} --contract {}",
+        dir.display(),
+        path(TRACES),
+        path(CONTRACT)
     )
 }
 
