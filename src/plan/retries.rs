@@ -48,10 +48,10 @@ pub struct Step {
     pub backoff: Nanos,
     /// What it needs.
     pub allowance: Nanos,
-    /// What was used before the wait.
-    pub used_before: Nanos,
-    /// What is used at its end, where it is refused: what would be.
-    pub used_after: Nanos,
+    /// What was used before the wait, in nanoseconds.
+    pub used_before_ns: i128,
+    /// What is used at its end, where it is refused: what would be, which may be more than a length holds.
+    pub used_after_ns: i128,
     /// Why it is admitted or refused.
     pub reason: Reason,
 }
@@ -133,8 +133,8 @@ impl Retries {
             attempt,
             backoff: self.backoff_before(attempt),
             allowance: self.attempt,
-            used_before: narrow(self.needs(u64::from(attempt) - 1)),
-            used_after: narrow(needed),
+            used_before_ns: self.needs(u64::from(attempt) - 1),
+            used_after_ns: needed,
             reason,
         }
     }
@@ -222,7 +222,7 @@ pub(super) fn wide(length: Nanos) -> i128 {
     i128::from(length.as_nanos())
 }
 
-/// What is told of them saturates like every length.
+/// What is at most as long as some length.
 fn narrow(length: i128) -> Nanos {
     Nanos::from_nanos(i64::try_from(length).unwrap_or(i64::MAX))
 }

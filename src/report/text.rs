@@ -67,6 +67,14 @@ fn three_digits(number: u128, decimals: u32) -> String {
     }
 }
 
+/// `number / 10^decimals`, exact.
+pub(super) fn decimal(number: u128, decimals: u32) -> String {
+    let one = 10_u128.pow(decimals);
+    let whole = thousands(&(number / one).to_string());
+    let exact = format!("{whole}.{:0>width$}", number % one, width = decimals as usize);
+    without_zeros(&exact).to_owned()
+}
+
 /// A count, in groups of three digits.
 pub(super) fn count(number: u64) -> String {
     thousands(&number.to_string())

@@ -72,7 +72,9 @@ fn what_cannot_be_meant_is_refused() {
     let many = many.join(",");
     let wrong: &[(&[&str], &str)] = &[
         (&["--own", "200ms"], "--own"),
-        (&["--end-to-end", "0ms"], "--own"),
+        (&["--end-to-end", "0ms"], "--end-to-end: expected more than nothing"),
+        (&["--own", "-1ms"], "expected a duration"),
+        (&["--tries", "-1"], "-1 is not in 1..=1000000"),
         (&["--median", "0ms"], "--median"),
         (&["--depth", "0"], "--depth"),
         (&["--tries", "1000001"], "--tries"),

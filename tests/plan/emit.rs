@@ -151,6 +151,89 @@ fn what_is_written_without_retries_says_so() {
     assert!(!of_call("max_attempts = 1").err.contains("retr"));
 }
 
+/// Scenario: two calls of one server whose operations share a beginning.
+/// Guarantee: each gets what the policy says, or nothing is written.
+#[test]
+fn calls_that_a_format_cannot_tell_apart_are_refused_and_none_is_written_twice() {
+    let of = |operations: &[&str]| {
+        let call =
+            |operation: &&str| format!("[[call]]\noperation = \"{operation}\"\nmax_attempts = 2\n");
+        file("emit-apart", &operations.iter().map(call).collect::<String>())
+    };
+    let emit = |target: &'static str, policy: &str| {
+        ["emit", "--as", target, "--callee", "cart", "--policy", policy].map(str::to_owned)
+    };
+    let names = |operations: &[&str]| {
+        let args = emit("grpc", &of(operations));
+        let ran = plan(&args.each_ref().map(String::as_str));
+        let config: Value = serde_json::from_str(&ran.out).unwrap();
+        let methods = config["methodConfig"].as_array().unwrap();
+        (methods.iter().map(|it| it["name"][0].clone()).collect::<Value>(), ran.err)
+    };
+    let matches = |operations: &[&str]| {
+        let args = emit("envoy", &of(operations));
+        let out = plan(&args.each_ref().map(String::as_str)).out;
+        let routes = out.lines().filter_map(|line| line.strip_prefix("- match: "));
+        routes.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let refused_by = |target, operations: &[&str]| {
+        let args = emit(target, &of(operations));
+        let error = refused(&args.each_ref().map(String::as_str));
+        let is_named = |name: &&str| error.contains(&format!("operation \"{name}\""));
+        assert!(operations.iter().all(|name| is_named(name)), "{error}");
+    };
+    let get_all = ["shop.Cart/Get*", "*"];
+    refused_by("grpc", &get_all);
+    assert_eq!(matches(&get_all), [r#"{ prefix: "/shop.Cart/Get" }"#, r#"{ prefix: "/" }"#]);
+    let service_all = ["shop.Cart/GetCart", "shop.Cart/*", "*"];
+    let service = json!({ "service": "shop.Cart" });
+    let expected = json!([{ "service": "shop.Cart", "method": "GetCart" }, service, {}]);
+    assert_eq!(names(&service_all).0, expected);
+    assert_eq!(matches(&service_all).len(), 3);
+    // All methods that begin so would be given to the service, which is named more closely.
+    refused_by("grpc", &["shop.Cart/Get*", "shop.Cart/*"]);
+    let (apart, _) = names(&["shop.Cart/Get*", "shop.Orders/*"]);
+    assert_eq!(apart, json!([{}, { "service": "shop.Orders" }]));
+    refused_by("envoy", &["POST /pay", "*"]);
+    refused_by("envoy", &["shop.*/Get*", "shop.Orders/*"]);
+    // In a policy the first holds; a client would take the closer name.
+    let (first, said) = names(&["*", "shop.Cart/GetCart"]);
+    assert_eq!(first, json!([{}]));
+    assert!(said.contains("operation \"shop.Cart/GetCart\": never holds"), "{said}");
+    assert_eq!(matches(&["*", "shop.Cart/GetCart"]), [r#"{ prefix: "/" }"#]);
+    // Callers differ, and neither format knows them.
+    let callers = "[[call]]\ncaller = \"a\"\nmax_attempts = 2\n[[call]]\ncaller = \"b\"\n";
+    let policy = file("emit-callers", callers);
+    for target in ["grpc", "envoy"] {
+        let error = refused(&["emit", "--as", target, "--callee", "cart", "--policy", &policy]);
+        assert!(error.contains("caller \"a\"; and caller \"b\""), "{error}");
+    }
+}
+
+/// gRFC A6: a failure takes its token first, and a retry needs more than half of them.
+#[test]
+fn of_a_burst_of_failures_grpc_clients_try_four_again() {
+    let ran = plan(&["emit", "--as", "grpc", "--callee", "cart", "--retry-budget", "0.3"]);
+    let (mut tokens, mut tried_again) = (10, 0);
+    for _ in 0..10 {
+        tokens -= 1;
+        tried_again += i32::from(tokens > 5);
+    }
+    assert!(ran.err.contains(&format!("the first {tried_again} are tried again")), "{}", ran.err);
+}
+
+#[test]
+fn all_formats_tell_what_they_are_part_of_and_what_does_not_fit() {
+    let of = |target| plan(&["emit", "--as", target, "--callee", "cart", "--attempt", "700ms"]);
+    let said = of("grpc").err;
+    assert!(said.contains("no attempt fits into 690 ms"), "{said}");
+    let text = of("envoy").out;
+    assert!(text.contains("no attempt fits into 690 ms"), "{text}");
+    assert!(text.contains("a fragment to merge"), "{text}");
+    let text = of("contract").out;
+    assert!(text.contains("no match, so that check puts all requests of all classes"), "{text}");
+}
+
 /// Odd lengths, and names that would end a text or a comment.
 #[test]
 fn names_and_lengths_stay_what_they_are() {

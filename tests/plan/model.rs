@@ -14,7 +14,7 @@ fn model(args: &[&str]) -> Ran {
 }
 
 fn told(args: &[&str]) -> String {
-    let ran = model(args);
+    let ran = model(&[&["--quiet"], args].concat());
     assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{args:?}");
     ran.out
 }
@@ -76,6 +76,14 @@ fn a_seed_gives_the_same_bytes_and_another_one_others() {
 }
 
 #[test]
+fn the_page_says_what_its_figures_are() {
+    let page = told(&["--width", "120"]);
+    for said in ["(times in ms)", "attempts per call of a run without retries", "5,000.04"] {
+        assert!(page.contains(said), "{said} in {page}");
+    }
+}
+
+#[test]
 fn the_page_at_80_and_120_columns() {
     for width in ["80", "120"] {
         let page = told(&["--width", width]);
@@ -98,7 +106,7 @@ fn without_version(page: &str) -> String {
 }
 
 /// What of the built-in scenario is replaced by what, and the line, key and message that tell it.
-const MISTAKES: [(&str, &str, u32, &str, &str); 17] = [
+const MISTAKES: [(&str, &str, u32, &str, &str); 20] = [
     ("requests = 40", "requests = 0", 6, "requests", "expected 1 or more"),
     ("requests = 40", "requests = 40.5", 6, "requests", "expected a whole number such as 3"),
     ("seed = 0", "seed = -1", 5, "seed", "expected a whole number, not negative"),
@@ -121,6 +129,27 @@ const MISTAKES: [(&str, &str, u32, &str, &str); 17] = [
         60,
         "retry_budget",
         "expected a number such as 0.3",
+    ),
+    (
+        "retry_budget = 0.30",
+        "[[configuration.call]]\nmax_attempts = 2\ncallee = \"zz\"",
+        62,
+        "callee",
+        "no call of the scenario has the callee \"zz\"",
+    ),
+    (
+        "retry_budget = 0.30",
+        "[[configuration.call]]\ncallee = \"c*\"\n[[configuration.call]]\noperation = \"step 3.1\"",
+        63,
+        "operation",
+        "no call of the scenario has the operation \"step 3.1\"",
+    ),
+    (
+        "retry_budget = 0.30",
+        "[[configuration.call]]\ncallee = \"cart\"\noperation = \"step 2.2\"",
+        60,
+        "call",
+        "no call of the scenario is like that",
     ),
 ];
 
@@ -211,6 +240,14 @@ fn an_emitted_run_is_read_back_and_replaces_only_what_is_its_own() {
     assert!(names("traces").iter().all(|name| name == "mine.txt" || !name.contains("slowdown")));
     assert_eq!(fs::read_to_string(format!("{out}/traces/mine.txt")).unwrap(), "kept");
 
+    // What was written is told, with the command that reads it.
+    let said = model(&["--emit", out]).err;
+    let reads = format!("dwindle report {out}/traces --contract {out}/contract.toml");
+    assert!(
+        said.contains("traces/, contract.toml and truth.json -> ") && said.contains(&reads),
+        "{said}"
+    );
+
     let foreign = dir.join("foreign");
     fs::create_dir(&foreign).unwrap();
     fs::write(foreign.join("contract.toml"), "# mine\n").unwrap();
@@ -220,4 +257,32 @@ fn an_emitted_run_is_read_back_and_replaces_only_what_is_its_own() {
     let command = format!("to repeat this run: dwindle plan model --emit {}\n", foreign.display());
     assert!(ran.err.ends_with(&command), "{}", ran.err);
     assert_eq!(fs::read_to_string(foreign.join("contract.toml")).unwrap(), "# mine\n");
+}
+
+/// Scenario: `traces` is a link to another folder, beside the truth of an earlier run.
+/// Guarantee: nothing is written or removed outside of the folder.
+#[cfg(unix)]
+#[test]
+fn an_emitted_run_does_not_leave_its_folder_by_a_link() {
+    let dir = scratch("model-linked");
+    let (out, elsewhere) = (dir.join("run"), dir.join("elsewhere"));
+    let out = out.to_str().unwrap();
+    told(&["--emit", out]);
+    fs::rename(dir.join("run/traces"), &elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, dir.join("run/traces")).unwrap();
+    let files = || {
+        let of = |file: fs::DirEntry| {
+            (file.file_name(), fs::metadata(file.path()).unwrap().modified().unwrap())
+        };
+        let mut files: Vec<_> =
+            fs::read_dir(&elsewhere).unwrap().map(|it| of(it.unwrap())).collect();
+        files.sort();
+        files
+    };
+    let before = files();
+    let ran = model(&["--emit", out]);
+    assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{}", ran.err);
+    assert!(ran.err.contains("traces: is a link"), "{}", ran.err);
+    assert_eq!(files(), before);
+    assert!(dir.join("run/truth.json").exists());
 }

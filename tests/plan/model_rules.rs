@@ -55,6 +55,20 @@ fn the_first_attempt_that_is_ok_wins_and_the_other_is_cancelled_then() {
     assert_eq!(stopped.request.residual_work_after_cancel_ns, 0);
 }
 
+/// The most attempts that one request may make, in two calls, so that each is compared with few others.
+/// Were it with all before, this would not come to an end.
+#[test]
+fn the_most_attempts_of_a_request_take_time_in_their_number() {
+    let rest = "requests = 2\nthreshold = \"55ms\"";
+    let configuration = "cycle = [\"60ms\"]\n[[configuration]]\nname = \"c\"\ntimeout = \"50ms\"\n\
+                         max_attempts = 50000\n\
+                         [[configuration.call]]\noperation = \"step 2.1\"\ntimeout = \"40ms\"\n";
+    let scenario = scenario("[[\"leaf\"], [\"leaf\"]]", rest, configuration);
+    assert_eq!(row(&scenario).attempts, 200_000);
+    let told = truth(&scenario);
+    assert_eq!((told.attempts.len(), told.hops.len()), (100_000, 100_001));
+}
+
 #[test]
 fn attempts_wait_for_the_backoff_whose_last_holds_for_all_further_ones() {
     let told = truth(&scenario(

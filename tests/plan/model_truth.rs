@@ -119,12 +119,12 @@ fn configuration(text: &mut String, chance: &mut Chance, number: u64, threshold:
 
 /// Calls of one service made otherwise.
 fn call(text: &mut String, chance: &mut Chance, services: u64, threshold: u64) {
-    let _ = write!(
-        text,
-        "\n[[configuration.call]]\ncallee = \"s{}\"\ntimeout = {}\n",
-        chance.between(1, services - 1),
-        chance.length(5, threshold)
-    );
+    let callee = format!("\"s{}\"", chance.between(1, services - 1));
+    let mut arms = text.lines().filter(|line| line.starts_with("arms"));
+    // A service that nobody calls is refused.
+    let callee = if arms.any(|line| line.contains(&callee)) { &callee } else { "\"s*\"" };
+    let length = chance.length(5, threshold);
+    let _ = write!(text, "\n[[configuration.call]]\ncallee = {callee}\ntimeout = {length}\n");
     if chance.one_in(2) {
         let _ = writeln!(text, "max_attempts = {}", chance.between(1, 3));
     }
@@ -252,7 +252,7 @@ fn analyze_finds_the_truth_that_emit_wrote() {
     let nested = std::fs::read_to_string("fixtures/plan/nested.toml").unwrap();
     let scenario = path(&dir.join("scenario.toml"));
     std::fs::write(&scenario, nested.replace("requests = 200", "requests = 25")).unwrap();
-    let ran = run(&["plan", "model", "--scenario", &scenario, "--emit", &run_dir]);
+    let ran = run(&["plan", "model", "--quiet", "--scenario", &scenario, "--emit", &run_dir]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
     let (traces, contract) = (format!("{run_dir}/traces"), format!("{run_dir}/contract.toml"));
     let analyze = ["analyze", &traces, "--contract", &contract, "--out", &tables, "--quiet"];

@@ -147,6 +147,10 @@ fn what_cannot_be_meant_is_refused() {
         (&["--amplification", "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1"], "layers"),
         (&["--amplification", "3,0"], "most attempts"),
         (&["--backoff", ""], "--backoff"),
+        (&["--attempt", "-5ms"], "expected a duration"),
+        (&["--backoff", "-5ms,1ms"], "expected a duration"),
+        (&["--max-attempts", "-1"], "-1 is not in 1..=1000"),
+        (&["--elapsed-sweep", "-1ms..1s/1ms"], "expected a duration"),
     ];
     for (args, said) in wrong {
         let error = refused(&[&["retries"], *args].concat());
@@ -177,6 +181,41 @@ fn the_longest_lengths_and_the_most_attempts_neither_overflow_nor_hang() {
     assert_eq!(told["attempts_admitted"], 0);
     let told = json(&["retries", "--deadline", &longest, "--amplification", "3,3"]);
     assert_eq!(told["attempts_admitted"], 3);
+}
+
+/// What 64 bits cannot hold is told as text, and people read all of it.
+#[test]
+fn what_an_attempt_would_need_is_exact_however_long() {
+    let deadline = format!("{}ns", i64::MAX);
+    let args = ["retries", "--deadline", &deadline, "--attempt", "5000000000000000000ns"];
+    let args = [&args[..], &["--backoff", "0ms", "--elapsed", "0ms", "--reserve", "0ns"]].concat();
+    let told = json(&args);
+    assert_eq!(told["steps"][1]["used_before_ns"], 5_000_000_000_000_000_000_i64);
+    assert_eq!(told["steps"][1]["used_after_ns"], "10000000000000000000");
+    let people = plan(&args).out;
+    assert!(
+        people.contains("would need 10,000,000,000,000 ms of 9,223,372,036,854.775807"),
+        "{people}"
+    );
+    let csv = plan(&[&args[..], &["--format", "csv"]].concat()).out;
+    assert!(csv.contains("used_after_ns,,10000000000000000000,ns"), "{csv}");
+}
+
+#[test]
+fn many_attempts_are_told_in_groups_of_digits() {
+    let args = ["retries", "--max-attempts", "1000", "--attempt", "1us", "--backoff", "0ms"];
+    let people = plan(&args).out;
+    assert!(people.contains("Attempt 1,001 would fit"), "{people}");
+    assert!(people.contains("at most 1,000 may be made"), "{people}");
+    assert!(people.contains("refused: at most 1,000"), "{people}");
+}
+
+#[test]
+fn layers_stay_apart_at_40_columns() {
+    let people = plan(&["retries", "--amplification", "3,3,3", "--width", "40"]).out;
+    for layer in ["layer 1", "layer 2", "layer 3"] {
+        assert!(people.contains(layer), "{layer} in {people}");
+    }
 }
 
 fn courses(layers: &str, retries: &Retries) -> Vec<Course> {
@@ -293,7 +332,7 @@ proptest! {
         prop_assert!(refused.reason != Reason::Admitted);
         prop_assert!(admitted.iter().all(|step| step.reason == Reason::Admitted));
         prop_assert_eq!(admitted.len(), plan.attempts_admitted as usize);
-        let fits = refused.used_after <= plan.available;
+        let fits = refused.used_after_ns <= i128::from(plan.available.as_nanos());
         prop_assert_eq!(refused.reason == Reason::MaxAttempts, fits);
     }
 

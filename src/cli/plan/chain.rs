@@ -27,23 +27,23 @@ Examples:
   dwindle plan chain --from traces/ --tries 1,2")]
 pub(super) struct Args {
     /// The time for all of it, and the timeout of each try where nobody splits it [default: 200ms]
-    #[arg(long, value_name = "DURATION", value_parser = Nanos::parse)]
+    #[arg(long, allow_hyphen_values = true, value_name = "DURATION", value_parser = Nanos::parse)]
     end_to_end: Option<Nanos>,
 
     /// What of it the first service needs for itself [default: 20ms]
-    #[arg(long, value_name = "DURATION", value_parser = Nanos::parse)]
+    #[arg(long, allow_hyphen_values = true, value_name = "DURATION", value_parser = Nanos::parse)]
     own: Option<Nanos>,
 
     /// What a call usually takes [default: 8ms]
-    #[arg(long, value_name = "DURATION", value_parser = Nanos::parse)]
+    #[arg(long, allow_hyphen_values = true, value_name = "DURATION", value_parser = Nanos::parse)]
     median: Option<Nanos>,
 
     /// How many calls follow one another [default: 1,2,3,4]
-    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, allow_hyphen_values = true, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     depth: Option<Vec<u32>>,
 
     /// How often each is tried at most [default: 1,3]
-    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, allow_hyphen_values = true, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     tries: Option<Vec<u32>>,
 
     #[command(flatten)]
@@ -96,9 +96,11 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     } else {
         is_all(Some(chain.own), Some(chain.end_to_end))
     };
+    let nothing = Nanos::ZERO;
     let wrong = [
+        (chain.end_to_end == nothing, "--end-to-end: expected more than nothing"),
         (is_own_all, "--own: expected less than --end-to-end"),
-        (chain.median == Nanos::ZERO, "--median: expected more than nothing"),
+        (chain.median == nothing, "--median: expected more than nothing"),
         (
             chain.depths.len().saturating_mul(chain.tries.len()) > MAX_ROWS,
             "--depth, --tries: expected at most 10000 pairs of a depth and a number of tries",

@@ -41,7 +41,7 @@ pub(super) struct Args {
     repeat_safe: bool,
 
     /// Retries per first try at most
-    #[arg(long, value_name = "SHARE", value_parser = Share::parse)]
+    #[arg(long, allow_hyphen_values = true, value_name = "SHARE", value_parser = Share::parse)]
     retry_budget: Option<Share>,
 
     #[command(flatten)]

@@ -50,9 +50,10 @@ pub(super) struct From {
     selection: Selection,
 }
 
-/// Flags of what is read say nothing where nothing is.
+/// Flags of what is read say nothing where nothing is; but what is written can be told too.
 fn only_with_from(arg: Arg) -> Arg {
-    let is_one = arg.get_help_heading() == Some(HEADING) && arg.get_id() != "paths";
+    let is_free = arg.get_id() == "paths" || arg.get_id() == "quiet";
+    let is_one = arg.get_help_heading() == Some(HEADING) && !is_free;
     if is_one { arg.requires("paths") } else { arg }
 }
 
@@ -60,6 +61,11 @@ impl From {
     /// Whether it was given.
     pub(super) fn is_given(&self) -> bool {
         !self.inputs.paths.is_empty()
+    }
+
+    /// Whether nothing is told on standard error but what is wrong.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.inputs.quiet
     }
 
     /// Reads it.

@@ -91,6 +91,9 @@ fn told(args: &Args) -> Result<u8, Fatal> {
     let rows: Vec<_> = runs.iter().map(Run::row).collect();
     if let Some(dir) = &args.emit {
         model_folder::write(dir, &scenario, &runs)?;
+        if !args.from.is_quiet() {
+            output::note(&model_folder::told(dir));
+        }
     }
     let command = command(args, is_built_in);
     let told = Told { scenario: &scenario, rows: &rows, command: &command, version: VERSION };

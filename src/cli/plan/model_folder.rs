@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::cli::manifest::VERSION;
+use crate::cli::origin::quoted;
 use crate::cli::output::Fatal;
 use crate::plan::model::{Run, Scenario};
 use crate::tables::folder::FolderError;
@@ -40,6 +41,17 @@ pub(super) fn write(dir: &Path, scenario: &Scenario, runs: &[Run<'_>]) -> Result
         }
     }
     written
+}
+
+/// What was written, and the command that reads it.
+pub(super) fn told(dir: &Path) -> String {
+    let path = |name| quoted(&dir.join(name).to_string_lossy());
+    format!(
+        "{TRACES}/, {CONTRACT} and {TRUTH} -> {}\nread by: dwindle report {} --contract {}",
+        dir.display(),
+        path(TRACES),
+        path(CONTRACT)
+    )
 }
 
 /// The file of a run's traces.
@@ -98,6 +110,11 @@ fn create(path: &Path) -> Result<BufWriter<File>, Fatal> {
 
 /// Removes an earlier run from the folder, and refuses what is there and no run of ours.
 fn clear(dir: &Path, files: &[String]) -> Result<(), Fatal> {
+    let folder = dir.join(TRACES);
+    if folder.is_symlink() {
+        let path = folder.display();
+        return Err(Fatal::Usage(format!("{path}: is a link: the run would be written elsewhere")));
+    }
     let present = |path: &PathBuf| path.symlink_metadata().is_ok();
     let markers = [dir.join(TRUTH), dir.join(UNFINISHED)];
     let ours: Vec<String> = markers.iter().flat_map(|marker| files_of(marker)).collect();

@@ -35,15 +35,15 @@ pub(super) struct Args {
 
     /// Over which elapsed time the number of attempts is told [default: 0ms to the deadline in some
     /// twenty steps]
-    #[arg(long, value_name = "FROM..TO/STEP", value_parser = Sweep::parse)]
+    #[arg(long, allow_hyphen_values = true, value_name = "FROM..TO/STEP", value_parser = Sweep::parse)]
     elapsed_sweep: Option<Sweep>,
 
     /// Over which allowances it is told [default: up to what is available in some twenty steps]
-    #[arg(long, value_name = "FROM..TO/STEP", value_parser = Sweep::parse)]
+    #[arg(long, allow_hyphen_values = true, value_name = "FROM..TO/STEP", value_parser = Sweep::parse)]
     allowance_sweep: Option<Sweep>,
 
     /// Layers of retries around retries, outermost first: how often each tries at most
-    #[arg(long, value_name = "N,N...", value_parser = Layers::parse)]
+    #[arg(long, allow_hyphen_values = true, value_name = "N,N...", value_parser = Layers::parse)]
     amplification: Option<Layers>,
 
     #[command(flatten)]
@@ -72,28 +72,28 @@ impl Args {
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Question {
     /// The budget of the request [default: 1000ms]
-    #[arg(long, value_name = "DURATION", value_parser = Nanos::parse)]
+    #[arg(long, allow_hyphen_values = true, value_name = "DURATION", value_parser = Nanos::parse)]
     deadline: Option<Nanos>,
 
     /// What of it was spent before the first attempt [default: 230ms]
-    #[arg(long, value_name = "DURATION", value_parser = Nanos::parse)]
+    #[arg(long, allow_hyphen_values = true, value_name = "DURATION", value_parser = Nanos::parse)]
     elapsed: Option<Nanos>,
 
     /// What is kept back for assembling and sending the result [default: 80ms]
-    #[arg(long, value_name = "DURATION", value_parser = Nanos::parse)]
+    #[arg(long, allow_hyphen_values = true, value_name = "DURATION", value_parser = Nanos::parse)]
     reserve: Option<Nanos>,
 
     /// What one attempt needs: its allowance [default: 150ms]
-    #[arg(long, value_name = "DURATION", value_parser = Nanos::parse)]
+    #[arg(long, allow_hyphen_values = true, value_name = "DURATION", value_parser = Nanos::parse)]
     attempt: Option<Nanos>,
 
     /// The waits before further attempts; the last of them holds for all that follow [default:
     /// 100ms,200ms]
-    #[arg(long, value_name = "DURATION,...", value_delimiter = ',', value_parser = Nanos::parse)]
+    #[arg(long, allow_hyphen_values = true, value_name = "DURATION,...", value_delimiter = ',', value_parser = Nanos::parse)]
     backoff: Option<Vec<Nanos>>,
 
     /// How many attempts at most, the first included [default: 3]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     max_attempts: Option<u32>,
 }
 

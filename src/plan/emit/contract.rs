@@ -12,7 +12,11 @@ use crate::units::Nanos;
 pub(super) fn emit(wanted: &Wanted<'_>) -> (String, Vec<String>) {
     let policy = wanted.policy;
     let calls = wanted.calls();
-    let mut unsaid = Vec::new();
+    let mut unsaid = vec![
+        "of which requests it is: it has no match, so that check puts all requests of all classes under \
+         it; add such as match = { service = \"storefront\", operation = \"GET /items/*\" }"
+            .to_owned(),
+    ];
     let mut text = String::from("[[contract]]\nname = \"planned\"\n");
     // Writing to a string cannot fail.
     if let Some(deadline) = policy.deadline {

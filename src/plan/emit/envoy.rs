@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::backoff::{Growing, planned};
+use super::paths::{Entry, Paths, Taken, told_apart};
 use super::text::{listed, millis, push_comment, quoted, seconds};
-use super::{Wanted, attempts, scope};
+use super::{Wanted, attempts, scope, unfunded};
 use crate::plan::policy::{CallPolicy, Share};
-use crate::plan::retries::Retries;
 use crate::units::Nanos;
 
 /// What never reached the application, so that it may be tried again whatever it does.
@@ -25,7 +25,12 @@ const MILLISECOND: Nanos = Nanos::from_millis(1);
 
 /// Writes it, and what it does not say.
 pub(super) fn emit(wanted: &Wanted<'_>) -> Result<(String, Vec<String>), String> {
-    let mut unsaid = wanted.unsaid_by_clients("Envoy");
+    let mut unsaid = vec![
+        "it is a fragment to merge: the routes into a virtual host, whose first route that matches is \
+         taken, the thresholds into the clusters of these names"
+            .to_owned(),
+    ];
+    unsaid.extend(wanted.unsaid_by_clients("Envoy"));
     if wanted.policy.propagate == Some(true) {
         unsaid.push(
             "propagate: Envoy tells the callee its timeout (x-envoy-expected-rq-timeout-ms), not what \
@@ -39,30 +44,39 @@ pub(super) fn emit(wanted: &Wanted<'_>) -> Result<(String, Vec<String>), String>
     let calls = wanted.calls();
     let written = if calls.is_empty() { vec![&default] } else { calls };
     let mut routes = String::from("routes:\n");
-    // The smallest budget of those of a cluster, in the order of their names.
-    let mut clusters: BTreeMap<String, Option<Share>> = BTreeMap::new();
+    let mut clusters: BTreeMap<String, Vec<Entry<'_>>> = BTreeMap::new();
     for call in written {
         let cluster = wanted.callee_of(call).ok_or_else(|| {
             let scope = scope(call).join(", ");
             let of = if scope.is_empty() { "a call of the policy".to_owned() } else { scope };
             format!("{of}: a route needs the name of a cluster: give it by --callee")
         })?;
-        let budget = call.retry_budget;
-        let least = clusters.entry(cluster.clone()).or_insert(budget);
-        *least = crate::budget::earlier(*least, budget);
-        Route { wanted, call, cluster: &cluster, timeout }.push(&mut routes)?;
+        let paths = Paths::of(call).unwrap_or_else(Paths::all);
+        clusters.entry(cluster).or_default().push(Entry { call, paths });
+    }
+    // The smallest budget of those of a cluster, in the order of their names.
+    let mut budgets: BTreeMap<&str, Option<Share>> = BTreeMap::new();
+    for (cluster, entries) in &clusters {
+        let choice = "a route takes all that it matches: give paths, or the beginnings of paths, as in \
+                      \"shop.Cart/Get*\", and each caller a policy of its own";
+        for entry in told_apart(entries.clone(), Taken::First, choice, &mut unsaid)? {
+            let budget = entry.call.retry_budget;
+            let least = budgets.entry(cluster).or_insert(budget);
+            *least = crate::budget::earlier(*least, budget);
+            Route { wanted, entry, cluster, timeout }.push(&mut routes)?;
+        }
     }
     let mut text = routes + "clusters:\n";
-    for (name, budget) in &clusters {
+    for (name, budget) in &budgets {
         push_cluster(&mut text, name, *budget);
     }
-    if clusters.len() > 1 {
+    if budgets.len() > 1 {
         unsaid.push(
             "which requests go to which cluster: put each route where those of its callee are matched"
                 .to_owned(),
         );
     }
-    if clusters.values().any(Option::is_some) {
+    if budgets.values().any(Option::is_some) {
         unsaid.push(
             "retry_budget: each Envoy counts by itself, and by requests under way at a time"
                 .to_owned(),
@@ -73,7 +87,7 @@ pub(super) fn emit(wanted: &Wanted<'_>) -> Result<(String, Vec<String>), String>
 
 struct Route<'a> {
     wanted: &'a Wanted<'a>,
-    call: &'a CallPolicy,
+    entry: Entry<'a>,
     cluster: &'a str,
     timeout: Option<Nanos>,
 }
@@ -91,7 +105,7 @@ impl Route<'_> {
     }
 
     fn push_keys(&self, text: &mut String, unsaid: &mut Vec<String>) -> Result<(), String> {
-        let Self { call, cluster, .. } = self;
+        let Self { entry: Entry { call, .. }, cluster, .. } = self;
         if let Some(caller) = &call.caller {
             let caller = quoted(caller.as_str());
             unsaid.push(format!("caller: only the proxies of {caller} are meant"));
@@ -112,7 +126,7 @@ impl Route<'_> {
             return Ok(());
         }
         let retries = attempts.unwrap_or(1) - 1;
-        unsaid.extend(self.unfunded(retries + 1));
+        unsaid.extend(self.timeout.and_then(|timeout| unfunded(call, timeout, retries + 1)));
         let retry_on = if self.wanted.is_repeat_safe { REPEAT_SAFE } else { SAFE };
         let _ = writeln!(text, "    retry_policy:\n      retry_on: {retry_on}");
         let _ = writeln!(text, "      num_retries: {retries}");
@@ -133,52 +147,18 @@ impl Route<'_> {
         Ok(())
     }
 
-    /// The last attempts, where not all fit.
-    fn unfunded(&self, max_attempts: u32) -> Option<String> {
-        let (deadline, attempt) = (self.timeout?, self.call.timeout?);
-        let backoff = self.call.backoff.clone().unwrap_or_default();
-        let nothing = Nanos::ZERO;
-        let retries = Retries {
-            deadline,
-            elapsed: nothing,
-            reserve: nothing,
-            attempt,
-            backoff,
-            max_attempts,
-        };
-        let admitted = retries.admitted(deadline);
-        (admitted < max_attempts).then(|| {
-            format!(
-                "of {max_attempts} attempts {admitted} fit into {} where each takes its whole {}; what \
-                 is begun after them is cut off",
-                millis(deadline),
-                millis(attempt)
-            )
-        })
-    }
-
-    /// A path where the operation is one of gRPC, or all.
+    /// A path where the operation is one, or the beginning of some; else all.
     fn matched(&self, unsaid: &mut Vec<String>) -> String {
-        let all = r#"{ prefix: "/" }"#.to_owned();
-        let Some(operation) = &self.call.operation else { return all };
-        let pattern = operation.as_str();
-        let path = |path: &str| format!("/{}", path.trim_start_matches('/'));
-        let is_path = |path: &str| path.contains('/') && !path.contains(' ');
-        let prefix = pattern.strip_suffix("/*").filter(|it| !it.contains(['*', '?', '[', ' ']));
-        match (operation.as_literal(), prefix) {
-            (Some(literal), _) if is_path(&literal) => {
-                format!("{{ path: {} }}", quoted(&path(&literal)))
-            }
-            (None, Some(prefix)) => {
-                format!("{{ prefix: {} }}", quoted(&path(&format!("{prefix}/"))))
-            }
-            _ => {
-                let pattern = quoted(pattern);
-                unsaid.push(format!(
-                    "operation: {pattern} is no path, so that all of the cluster's are matched"
-                ));
-                all
-            }
+        let Entry { call, paths } = &self.entry;
+        if let Some(operation) = call.operation.as_ref().filter(|_| Paths::of(call).is_none()) {
+            let pattern = quoted(operation.as_str());
+            unsaid.push(format!(
+                "operation: {pattern} is no path, so that all of the cluster's are matched"
+            ));
+        }
+        match paths {
+            Paths::One(path) => format!("{{ path: {} }}", quoted(path)),
+            Paths::Under(start) => format!("{{ prefix: {} }}", quoted(start)),
         }
     }
 
@@ -189,7 +169,7 @@ impl Route<'_> {
         attempts: u32,
         unsaid: &mut Vec<String>,
     ) -> Result<(), String> {
-        let waits = planned(self.call.backoff.as_deref().unwrap_or_default(), attempts);
+        let waits = planned(self.entry.call.backoff.as_deref().unwrap_or_default(), attempts);
         let shortest = Growing { first: MILLISECOND, factor: (2, 1), most: MILLISECOND };
         let growing = Growing::of(&waits).map_or(shortest, Growing::doubling);
         let base = whole_millis(growing.first, "backoff", unsaid)?;

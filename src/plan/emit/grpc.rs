@@ -5,16 +5,17 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::backoff::{Growing, planned};
+use super::paths::{Entry, Paths, Taken, told_apart};
 use super::text::{listed, millis, quoted, seconds};
-use super::{Emitted, Wanted, attempts, scope};
+use super::{Emitted, Wanted, attempts, scope, unfunded};
 use crate::plan::policy::{CallPolicy, Share};
 use crate::units::Nanos;
 
 /// Clients treat a larger maximum as this one.
 const MOST_ATTEMPTS: u32 = 5;
 
-/// Tokens at the start: retries stop while half of them or fewer are left, so that a burst may spend
-/// five.
+/// Tokens at the start. A failure takes one before its retry is decided, which needs more than half of
+/// them: of a burst the fifth failure is not tried again.
 const MAX_TOKENS: u32 = 10;
 
 /// What has to be more than nothing.
@@ -43,13 +44,19 @@ pub(super) fn emit(wanted: &Wanted<'_>) -> Result<Emitted, String> {
     }
     let default = CallPolicy::default();
     let written = if calls.is_empty() { vec![&default] } else { calls };
+    let entry = |call| Entry { call, paths: named(call).unwrap_or_else(Paths::all) };
+    let entries = written.into_iter().map(entry).collect();
+    let choice = "a service config has one entry of a name, and takes the one that names most: name \
+                  methods in full, or all of a service, as in \"shop.Cart/*\", and give each caller a policy \
+                  of its own";
+    let entries = told_apart(entries, Taken::Narrowest, choice, &mut unsaid)?;
     let methods: Vec<Value> =
-        written.iter().map(|call| method(call, timeout, &mut unsaid)).collect();
+        entries.iter().map(|entry| method(entry, timeout, &mut unsaid)).collect();
     let mut config = Map::new();
     config.insert("methodConfig".to_owned(), methods.into());
-    let has_retries = |call: &&&CallPolicy| attempts(call).is_some_and(|attempts| attempts > 1);
-    let budgets = written.iter().filter(has_retries).filter_map(|call| call.retry_budget);
-    let budgets: BTreeSet<Share> = budgets.collect();
+    let has_retries = |call: &&CallPolicy| attempts(call).is_some_and(|attempts| attempts > 1);
+    let written = entries.iter().map(|entry| entry.call).filter(has_retries);
+    let budgets: BTreeSet<Share> = written.filter_map(|call| call.retry_budget).collect();
     if let Some(least) = budgets.first() {
         config.insert("retryThrottling".to_owned(), throttling(*least, &mut unsaid));
         if budgets.len() > 1 {
@@ -62,15 +69,19 @@ pub(super) fn emit(wanted: &Wanted<'_>) -> Result<Emitted, String> {
     Ok(Emitted { text: format!("{:#}\n", Value::Object(config)), unsaid })
 }
 
-fn method(call: &CallPolicy, timeout: Option<Nanos>, unsaid: &mut Vec<String>) -> Value {
+fn method(entry: &Entry<'_>, timeout: Option<Nanos>, unsaid: &mut Vec<String>) -> Value {
+    let call = entry.call;
     let mut method = Map::new();
-    method.insert("name".to_owned(), json!([name(call, unsaid)]));
+    method.insert("name".to_owned(), json!([name(entry, unsaid)]));
     let attempts = attempts(call);
     let has_one = attempts.is_none_or(|attempts| attempts == 1);
     let shorter = call.timeout.filter(|_| has_one);
     if let Some(timeout) = crate::budget::earlier(timeout, shorter) {
         method.insert("timeout".to_owned(), json!(seconds(timeout)));
     }
+    let made = attempts.unwrap_or(1).min(MOST_ATTEMPTS);
+    let unfunded = timeout.and_then(|timeout| unfunded(call, timeout, made));
+    unsaid.extend(unfunded.map(|unfunded| format!("timeout{}: {unfunded}", of(call))));
     match attempts {
         None => unsaid.push(format!(
             "max_attempts{}: the policy has none, so nothing of retries is written; clients make none",
@@ -87,36 +98,42 @@ fn method(call: &CallPolicy, timeout: Option<Nanos>, unsaid: &mut Vec<String>) -
     Value::Object(method)
 }
 
+/// The paths that a name can stand for: a method in full, all of a service, or all.
+fn named(call: &CallPolicy) -> Option<Paths> {
+    let is_one = |part: &str| !part.is_empty() && !part.contains('/');
+    let is_nameable = |paths: &Paths| match paths {
+        Paths::Under(start) if start == "/" => true,
+        Paths::Under(start) => {
+            start.strip_suffix('/').and_then(|it| it.get(1..)).is_some_and(is_one)
+        }
+        Paths::One(path) => {
+            split(path).is_some_and(|(service, method)| is_one(service) && is_one(method))
+        }
+    };
+    Paths::of(call).filter(is_nameable)
+}
+
+fn split(path: &str) -> Option<(&str, &str)> {
+    path.trim_start_matches('/').split_once('/')
+}
+
 /// A method is named in full, or all of a service, or all that have no other entry.
-fn name(call: &CallPolicy, unsaid: &mut Vec<String>) -> Value {
-    if let Some(caller) = &call.caller {
+fn name(entry: &Entry<'_>, unsaid: &mut Vec<String>) -> Value {
+    if let Some(caller) = &entry.call.caller {
         let caller = quoted(caller.as_str());
         unsaid.push(format!("caller: only clients in {caller} are meant; give it to no other"));
     }
-    let Some(operation) = &call.operation else { return json!({}) };
-    let pattern = operation.as_str();
-    let parts = match operation.as_literal() {
-        Some(literal) => literal
-            .trim_start_matches('/')
-            .split_once('/')
-            .map(|(service, method)| (service.to_owned(), Some(method.to_owned()))),
-        None => pattern
-            .strip_suffix("/*")
-            .filter(|service| !service.contains(['*', '?', '[', '/', ' ']))
-            .map(|service| (service.to_owned(), None)),
-    };
-    match parts {
-        Some((service, None)) => json!({ "service": service }),
-        Some((service, Some(method))) if !service.contains(' ') && !method.contains('/') => {
-            json!({ "service": service, "method": method })
-        }
-        _ => {
-            let pattern = quoted(pattern);
-            unsaid.push(format!(
-                "operation: {pattern} names no gRPC method, so that all methods are meant"
-            ));
-            json!({})
-        }
+    if let Some(operation) = entry.call.operation.as_ref().filter(|_| named(entry.call).is_none()) {
+        let pattern = quoted(operation.as_str());
+        unsaid.push(format!(
+            "operation: {pattern} names no gRPC method, nor a service, so that all methods are meant"
+        ));
+    }
+    let (Paths::One(path) | Paths::Under(path)) = &entry.paths;
+    match split(path) {
+        None => json!({}),
+        Some((service, "")) => json!({ "service": service }),
+        Some((service, method)) => json!({ "service": service, "method": method }),
     }
 }
 
@@ -185,8 +202,9 @@ fn throttling(budget: Share, unsaid: &mut Vec<String>) -> Value {
         unsaid.push("retry_budget: clients read three decimals of it".to_owned());
     }
     unsaid.push(format!(
-        "retry_budget: a token bucket stands in place of it, which lets a burst of {} failures pass",
-        MAX_TOKENS / 2
+        "retry_budget: a token bucket stands in place of it: of a burst of failures the first {} are \
+         tried again",
+        MAX_TOKENS / 2 - 1
     ));
     let ratio = f64::from(u32::try_from(thousandths.max(1)).unwrap_or(u32::MAX)) / 1_000.0;
     json!({ "maxTokens": MAX_TOKENS, "tokenRatio": ratio })

@@ -4,9 +4,11 @@ mod backoff;
 mod contract;
 mod envoy;
 mod grpc;
+mod paths;
 mod text;
 
 use super::policy::{CallPolicy, Policy};
+use super::retries::Retries;
 use crate::budget::available;
 use crate::contract::Glob;
 use crate::names::names;
@@ -153,4 +155,25 @@ fn scope(call: &CallPolicy) -> Vec<String> {
 fn attempts(call: &CallPolicy) -> Option<u32> {
     let has_no_budget = call.retry_budget.is_some_and(|budget| budget.millionths() == 0);
     if has_no_budget { Some(1) } else { call.max_attempts }
+}
+
+/// The last attempts, where not all fit into what a call may take.
+fn unfunded(call: &CallPolicy, timeout: Nanos, max_attempts: u32) -> Option<String> {
+    let attempt = call.timeout?;
+    let backoff = call.backoff.clone().unwrap_or_default();
+    let nothing = Nanos::ZERO;
+    let (elapsed, reserve) = (nothing, nothing);
+    let retries = Retries { deadline: timeout, elapsed, reserve, attempt, backoff, max_attempts };
+    let admitted = retries.admitted(timeout);
+    let (timeout, attempt) = (millis(timeout), millis(attempt));
+    match admitted {
+        0 => Some(format!(
+            "no attempt fits into {timeout} that takes its whole {attempt}; it is cut off"
+        )),
+        admitted if admitted < max_attempts => Some(format!(
+            "of {max_attempts} attempts {admitted} fit into {timeout} where each takes its whole \
+             {attempt}; what is begun after them is cut off"
+        )),
+        _ => None,
+    }
 }

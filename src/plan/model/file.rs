@@ -92,7 +92,7 @@ struct ConfigurationTable {
     #[serde(default, deserialize_with = "optional_duration")]
     hedge_after: Option<Nanos>,
     #[serde(default)]
-    call: Vec<CallPolicy>,
+    call: Vec<Spanned<CallPolicy>>,
 }
 
 const fn one() -> u32 {
@@ -134,6 +134,7 @@ impl Scenario {
             service: starts(&parsed.service),
             regime: starts(&parsed.regime),
             configuration: starts(&parsed.configuration),
+            call: parsed.configuration.iter().map(|it| starts(&it.get_ref().call)).collect(),
         };
         let located = |error: Contradiction| {
             let start = starts.of(error.place);
@@ -153,6 +154,8 @@ struct Starts {
     service: Vec<usize>,
     regime: Vec<usize>,
     configuration: Vec<usize>,
+    /// By configuration.
+    call: Vec<Vec<usize>>,
 }
 
 fn starts<T>(tables: &[Spanned<T>]) -> Vec<usize> {
@@ -166,6 +169,9 @@ impl Starts {
             Place::Service(number) => self.service.get(number),
             Place::Regime(number) => self.regime.get(number),
             Place::Configuration(number) => self.configuration.get(number),
+            Place::Call(configuration, number) => {
+                self.call.get(configuration).and_then(|calls| calls.get(number))
+            }
         };
         start.copied().unwrap_or(0)
     }
@@ -253,7 +259,7 @@ impl ConfigurationTable {
             reject_unfundable,
             return_reserve: self.return_reserve,
             hedge_after: self.hedge_after,
-            calls: self.call,
+            calls: self.call.into_iter().map(Spanned::into_inner).collect(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::calls::CallRules;
+use super::calls::{CallRules, operation};
 use super::topology::Topology;
 use crate::plan::policy::{CallPolicy, Share};
 use crate::units::Nanos;
@@ -111,6 +111,8 @@ pub enum Place {
     Regime(usize),
     /// The configuration of that number.
     Configuration(usize),
+    /// A call that a configuration, of the first number, makes otherwise.
+    Call(usize, usize),
 }
 
 /// A value that reads well and cannot be meant.
@@ -195,6 +197,46 @@ impl Scenario {
         Ok(())
     }
 
+    /// Refuses what is said of calls that nobody makes.
+    fn is_about_some(
+        &self,
+        topology: &Topology,
+        call: &CallPolicy,
+        place: Place,
+    ) -> Result<(), Contradiction> {
+        let name = |service: usize| self.services[service].name.as_str();
+        let mut unmet = [
+            (call.caller.as_ref(), "caller", true),
+            (call.callee.as_ref(), "callee", true),
+            (call.operation.as_ref(), "operation", true),
+        ];
+        for (caller, arm, step, callee) in topology.calls() {
+            let operation = operation(arm + 1, step + 1);
+            if call.is_about(name(caller), name(callee), &operation) {
+                return Ok(());
+            }
+            for ((glob, _, is_unmet), text) in
+                unmet.iter_mut().zip([name(caller), name(callee), operation.as_str()])
+            {
+                *is_unmet &= glob.is_some_and(|glob| !glob.matches(text));
+            }
+        }
+        let of_one = unmet
+            .into_iter()
+            .find_map(|(glob, key, is_unmet)| Some((glob?, key)).filter(|_| is_unmet));
+        Err(match of_one {
+            Some((glob, key)) => {
+                let message = format!("no call of the scenario has the {key} {:?}", glob.as_str());
+                Contradiction::new(place, key, message)
+            }
+            None => Contradiction::new(
+                place,
+                "call",
+                "no call of the scenario is like that in all it says",
+            ),
+        })
+    }
+
     fn configurations_contradict(&self) -> Result<(), Contradiction> {
         different(self.configurations.iter().map(|it| &it.name), Place::Configuration)?;
         let topology = Topology::of(self)?;
@@ -206,6 +248,10 @@ impl Scenario {
             let place = Place::Configuration(number);
             let wrong = |key, message: &str| Err(Contradiction::new(place, key, message));
             configuration.contradiction(place)?;
+            for (call_number, call) in configuration.calls.iter().enumerate() {
+                let place = Place::Call(number, call_number);
+                self.is_about_some(&topology, call, place)?;
+            }
             if self.reserve(configuration) >= self.threshold {
                 return wrong(
                     "return_reserve",

@@ -96,18 +96,19 @@ impl<'s> Simulation<'s> {
         spot: Spot,
     ) -> (Vec<Attempt>, Nanos) {
         let mut attempts: Vec<Attempt> = Vec::new();
-        let mut end = start;
-        while attempts.iter().all(|attempt| attempt.outcome != Outcome::Ok) {
+        let (mut end, mut is_ok) = (start, false);
+        while !is_ok {
             let at = end + rule.backoff_after(attempts.len());
             let next = self.try_call(callee, rule, at, deadline, (attempts.len(), spot));
             let Some(attempt) = next else { break };
-            end = attempt.end;
+            (end, is_ok) = (attempt.end, attempt.outcome == Outcome::Ok);
             attempts.push(attempt);
             if let [first] = attempts.as_slice()
                 && let Some(hedge) = self.hedge(callee, rule, first, deadline, spot)
             {
                 attempts.push(hedge);
                 end = self.settle(&mut attempts);
+                is_ok = attempts.iter().any(|attempt| attempt.outcome == Outcome::Ok);
             }
         }
         (attempts, end)

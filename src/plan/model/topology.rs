@@ -83,6 +83,16 @@ impl Topology {
         below.first().copied().unwrap_or(0)
     }
 
+    /// All calls: who calls, in which arm and step, and whom.
+    pub(super) fn calls(&self) -> impl Iterator<Item = (usize, usize, usize, usize)> {
+        self.arms.iter().enumerate().flat_map(|(caller, arms)| {
+            arms.iter().enumerate().flat_map(move |(arm, callees)| {
+                let steps = callees.iter().enumerate();
+                steps.map(move |(step, &callee)| (caller, arm, step, callee))
+            })
+        })
+    }
+
     /// Whether any service but the first calls.
     pub(super) fn is_nested(&self) -> bool {
         let callers = self.bottom_up.iter().filter(|service| **service != 0);

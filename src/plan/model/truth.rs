@@ -214,7 +214,8 @@ impl Accounting<'_> {
         let left = caller.deadline.effective - attempt.start;
         let known = caller.deadline.known - attempt.start;
         if grant > left.at_least_zero() + tolerance {
-            let before = caller.calls.iter().flat_map(|call| &call.attempts);
+            // What exceeds what the caller knows of is the whole timeout, the same at all attempts of a call.
+            let before = caller.calls.iter().filter_map(|call| call.attempts.first());
             let before = before.filter(|other| other.start < attempt.start);
             let mut allowances =
                 above.grants.iter().copied().chain(before.map(|other| other.grant));

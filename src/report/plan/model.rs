@@ -121,7 +121,9 @@ impl Told<'_> {
         let mut blocks = vec![Block::Note(format!("{}: {}.", scenario.name, told.join(" · ")))];
         let regimes = self.rows.chunk_by(|one, next| one.regime == next.regime);
         blocks.extend(regimes.filter_map(table).map(Block::Table));
-        if let Some(most) = self.unlimited() {
+        let most = self.rows.iter().map(|row| row.most_attempts).max();
+        if let Some((most, base)) = most.zip(scenario.base_per_s) {
+            let most = text::decimal(u128::from(most) * u128::from(base.millionths()), 6);
             blocks.push(Block::Note(format!(
                 "calls/s are those that the requests of a second make of one another; were every call \
                  made as often as it may be there would be {most}."
@@ -129,7 +131,7 @@ impl Told<'_> {
         }
         blocks.push(Block::Note(
             "Dropped requests, of which an arm failed, count in median (element n/2 of the sorted) and \
-             worst. Late work is what services did after their request's threshold."
+             worst. The multiplier is attempts per call of a run without retries. Late work is what services did after their request's threshold."
                 .to_owned(),
         ));
         blocks.push(Block::Note(LEFT_OUT.to_owned()));
@@ -169,7 +171,7 @@ fn table(rows: &[Outcome]) -> Option<Table> {
     let regime = &rows.first()?.regime;
     let table = Table {
         id: "model",
-        title: format!("Regime: {regime} (ms)"),
+        title: format!("Regime: {regime} (times in ms)"),
         head: "configuration",
         columns: vec![
             Column::new("within", "within", ""),

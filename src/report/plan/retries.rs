@@ -81,8 +81,8 @@ pub fn json(told: &Told<'_>) -> Value {
             "attempt": step.attempt,
             "backoff_ns": step.backoff.as_nanos(),
             "allowance_ns": step.allowance.as_nanos(),
-            "used_before_ns": step.used_before.as_nanos(),
-            "used_after_ns": step.used_after.as_nanos(),
+            "used_before_ns": exact(Some(step.used_before_ns)),
+            "used_after_ns": exact(Some(step.used_after_ns)),
             "admitted": step.reason == Reason::Admitted,
             "reason": step.reason.name(),
         })
@@ -148,7 +148,8 @@ fn headline(retries: &Retries, plan: &RetryPlan) -> String {
 /// Which constraint refuses the first attempt that is not made.
 fn refusal(retries: &Retries, plan: &RetryPlan) -> Option<String> {
     let refused = plan.steps.last()?;
-    let (attempt, needed) = (refused.attempt, ms(refused.used_after));
+    let attempt = text::count(refused.attempt.into());
+    let needed = text::exact_millis(refused.used_after_ns);
     let available = ms(plan.available);
     Some(match refused.reason {
         Reason::Admitted => return None,
@@ -159,7 +160,7 @@ fn refusal(retries: &Retries, plan: &RetryPlan) -> Option<String> {
         ),
         Reason::AllowanceExceedsAvailable => {
             let most = text::count(retries.max_attempts.into());
-            let ceiling = if attempt <= retries.max_attempts {
+            let ceiling = if refused.attempt <= retries.max_attempts {
                 format!("; the maximum of {most} is a ceiling, not a permission")
             } else {
                 format!("; the maximum of {most} refuses it too")
@@ -180,12 +181,15 @@ fn steps(retries: &Retries, plan: &RetryPlan, is_for_programs: bool) -> Option<T
         let verdict = match step.reason {
             Reason::Admitted => "admitted".to_owned(),
             Reason::AllowanceExceedsAvailable => {
-                format!("refused: {} of {}", ms(step.used_after), ms(plan.available))
+                let needed = text::exact_millis(step.used_after_ns);
+                format!("refused: {needed} of {}", ms(plan.available))
             }
-            Reason::MaxAttempts => format!("refused: at most {}", retries.max_attempts),
+            Reason::MaxAttempts => {
+                format!("refused: at most {}", text::count(retries.max_attempts.into()))
+            }
         };
-        let times = [step.backoff, step.allowance, step.used_before, step.used_after];
-        let mut cells: Vec<Cell> = times.into_iter().map(exact_time).collect();
+        let mut cells = vec![exact_time(step.backoff), exact_time(step.allowance)];
+        cells.extend([step.used_before_ns, step.used_after_ns].map(Cell::ExactTime));
         cells.push(Cell::Text(verdict));
         let mut row = Row::new("attempt", &step.attempt.to_string(), cells);
         row.keys.push(("reason", Some(step.reason.name().to_owned())));
@@ -339,13 +343,14 @@ fn amplified(available: Nanos, layers: &[u32], courses: &[Course]) -> String {
 
 fn layers_table(layers: &[u32], courses: &[Course]) -> Option<Table> {
     let count = |of: &dyn Fn(&Course) -> u64| courses.iter().map(of).map(Cell::Count).collect();
-    let layer = |(place, most): (usize, &u32)| {
+    // How often each tries is told above; a longer label would be cut where pages are narrow.
+    let layer = |place: usize| {
         let cells = count(&|course| course.attempts.get(place).copied().unwrap_or(0));
         let number = (place + 1).to_string();
-        let label = format!("begun by layer {number}, of {} each", text::count((*most).into()));
+        let label = format!("layer {number}");
         Row { measure: "attempts", ..Row::new("layer", &number, cells).labelled(&label) }
     };
-    let mut rows: Vec<Row> = layers.iter().enumerate().map(layer).collect();
+    let mut rows: Vec<Row> = (0..layers.len()).map(layer).collect();
     let whole = |label: &str, measure, cells| Row {
         label: label.to_owned(),
         measure,
