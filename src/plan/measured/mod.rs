@@ -8,10 +8,12 @@
 mod calls;
 mod chain;
 mod class;
+mod depth;
 mod model;
 mod portion;
 mod retries;
 mod settled;
+mod tries;
 mod written;
 
 pub use calls::{Calls, Entered};
@@ -21,6 +23,7 @@ pub use model::{Modelled, Unmodelled};
 pub use portion::Portion;
 pub use retries::{Fit, LinePlan, Swept, Wanted};
 pub use settled::{Settled, Source};
+pub use tries::Tries;
 
 use std::collections::BTreeMap;
 
