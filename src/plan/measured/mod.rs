@@ -21,7 +21,7 @@ pub use chain::{Allocated, Asked, ClassChain, Missing};
 pub use class::{Class, Request, Shape};
 pub use model::{Modelled, Unmodelled};
 pub use portion::Portion;
-pub use retries::{Fit, LinePlan, Swept, Wanted};
+pub use retries::{Fit, LinePlan, Swept, TOLD, Wanted};
 pub use settled::{Settled, Source};
 pub use tries::Tries;
 
