@@ -13,7 +13,7 @@ use crate::tables::{AttemptKind, AttemptRow};
 pub struct Tries {
     /// How long those took that were answered.
     pub answered: Values,
-    /// How many ended because their time was up.
+    /// How many ended because their time was up, or were cut and tried again.
     pub timed_out: usize,
     /// How many were cut for another reason, whenever that came.
     pub cancelled: usize,
@@ -29,24 +29,29 @@ impl Tries {
     /// Adds the attempts of one call, in the order in which they began.
     pub(super) fn add(&mut self, trace: u32, rows: &[&AttemptRow]) {
         let mut tries = 0;
-        for one in rows.chunk_by(|_, next| next.kind == AttemptKind::Hedge) {
-            self.add_try(trace, one);
+        let mut all = rows.chunk_by(|_, next| next.kind == AttemptKind::Hedge).peekable();
+        while let Some(one) = all.next() {
+            // Whoever cuts a try and tries again did not want to wait for it any longer.
+            let next = all.peek().and_then(|next| next.first());
+            let is_retried = next.is_some_and(|next| next.kind == AttemptKind::Retry);
+            self.add_try(trace, one, is_retried);
             let kind = one.first().map(|row| row.kind);
             tries += u32::from(kind != Some(AttemptKind::Resend));
         }
         self.most = self.most.max(tries);
     }
 
-    fn add_try(&mut self, trace: u32, rows: &[&AttemptRow]) {
+    fn add_try(&mut self, trace: u32, rows: &[&AttemptRow], is_retried: bool) {
         let ended = |outcome| rows.iter().filter(move |row| row.outcome == outcome);
         let answers = ended(Outcome::Ok).map(|row| row.elapsed_at_start_ns + row.duration_ns);
+        let is_cut = ended(Outcome::Cancelled).next().is_some();
         let began = rows.first().map(|row| row.elapsed_at_start_ns);
         if let Some((answered, began)) = answers.min().zip(began) {
             self.answered.push(trace, answered - began);
             self.lost += rows.len() - ended(Outcome::Ok).count();
-        } else if ended(Outcome::DeadlineExceeded).next().is_some() {
+        } else if ended(Outcome::DeadlineExceeded).next().is_some() || is_cut && is_retried {
             self.timed_out += 1;
-        } else if ended(Outcome::Cancelled).next().is_some() {
+        } else if is_cut {
             self.cancelled += 1;
         } else {
             self.failed += 1;
