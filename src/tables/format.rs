@@ -64,6 +64,9 @@ pub enum FormatError {
         /// What the parser says.
         error: serde_json::Error,
     },
+    /// CSV without even the names of its columns.
+    #[error("the file is empty: the names of its columns are missing")]
+    NoHeader,
     /// A value of another type than its column.
     #[error("row {row}, column {column}: expected {expected}")]
     Value {
@@ -206,6 +209,9 @@ pub(super) fn read_batches<E: From<FormatError>>(
             let mut rows = RowBuilder::new(schema);
             let mut reader = csv::Reader::from_reader(file);
             let header = reader.headers().map_err(FormatError::from)?.clone();
+            if header.is_empty() {
+                return Err(FormatError::NoHeader.into());
+            }
             for record in reader.records() {
                 let record = record.map_err(FormatError::from)?;
                 rows.push(|field| {

@@ -8,15 +8,15 @@ use serde_json::Value;
 
 use crate::support::command::{Ran, run, scratch};
 
-const SHOP: &str = "fixtures/shop";
+pub(super) const SHOP: &str = "fixtures/shop";
 const THIRD: &str = "fixtures/cases/retry-third-unfundable";
 
 /// The command without progress.
-fn plan(args: &[&str]) -> Ran {
+pub(super) fn plan(args: &[&str]) -> Ran {
     run(&[&["plan"], args, &["--quiet"]].concat())
 }
 
-fn lines(args: &[&str]) -> Vec<Value> {
+pub(super) fn lines(args: &[&str]) -> Vec<Value> {
     let ran = plan(&[args, &["--format", "json"]].concat());
     assert_eq!(ran.code, 0, "{}", ran.err);
     let document: Value = serde_json::from_str(&ran.out).unwrap();
@@ -31,12 +31,17 @@ fn third(what: &str, flags: &[&str]) -> Vec<Value> {
 }
 
 /// What is told of a measure: the values by statistic and attempts.
-fn told<'v>(lines: &'v [Value], kind: &str, measure: &str) -> Vec<&'v Value> {
+pub(super) fn told<'v>(lines: &'v [Value], kind: &str, measure: &str) -> Vec<&'v Value> {
     let is_it = |line: &&Value| line["kind"] == kind && line["measure"] == measure;
     lines.iter().filter(is_it).collect()
 }
 
-fn only<'v>(lines: &'v [Value], kind: &str, measure: &str, statistic: &str) -> &'v Value {
+pub(super) fn only<'v>(
+    lines: &'v [Value],
+    kind: &str,
+    measure: &str,
+    statistic: &str,
+) -> &'v Value {
     let all = told(lines, kind, measure);
     let mut found = all.into_iter().filter(|line| line["statistic"] == statistic);
     let one = found.next().unwrap_or_else(|| panic!("no {kind} {measure} {statistic}"));
@@ -290,6 +295,32 @@ fn all_of_the_shop_is_as_simple_code_counts_it() {
     assert!(some_fit > 5, "{some_fit}");
 }
 
+/// The most calls below a hop that follow one another, of those that begin at `since` or later.
+fn follow(hops: &[&Value], call_of: &BTreeMap<String, String>, caller: &Value, since: i64) -> i64 {
+    let call = |hop: &Value| {
+        let own = hop["client_span_id"].as_str().or(hop["hop_id"].as_str()).unwrap().to_owned();
+        call_of.get(&format!("{} {own}", hop["trace_id"])).cloned().unwrap_or(own)
+    };
+    let start = |hop: &Value| {
+        hop["elapsed_at_send_ns"].as_i64().or(hop["elapsed_at_receive_ns"].as_i64()).unwrap()
+    };
+    let mut calls: BTreeMap<String, Vec<&Value>> = BTreeMap::new();
+    for hop in hops.iter().filter(|hop| hop["caller_hop_id"] == *caller) {
+        calls.entry(call(hop)).or_default().push(hop);
+    }
+    let each = calls.values().filter_map(|tries| {
+        let begin = tries.iter().map(|hop| start(hop)).min()?;
+        let end =
+            tries.iter().map(|hop| start(hop) + hop["duration_ns"].as_i64().unwrap()).max()?;
+        let inner =
+            tries.iter().map(|hop| follow(hops, call_of, &hop["hop_id"], i64::MIN)).max()?;
+        // What takes no time would follow itself.
+        assert!(begin < end);
+        (begin >= since).then(|| 1 + inner + follow(hops, call_of, caller, end))
+    });
+    each.max().unwrap_or(0)
+}
+
 /// Guarantee: shares of requests by the depth of their own calls, as simple code counts them.
 #[test]
 fn the_chains_of_the_shop_are_as_simple_code_counts_them() {
@@ -297,13 +328,26 @@ fn the_chains_of_the_shop_are_as_simple_code_counts_them() {
     let (requests, hops, attempts) =
         (rows(&dir, "requests"), rows(&dir, "hops"), rows(&dir, "attempts"));
     let id = |row: &Value, field: &str| format!("{} {}", row["trace_id"], row[field]);
-    let mut depths: BTreeMap<String, i64> = BTreeMap::new();
-    let mut inner: BTreeSet<String> = BTreeSet::new();
+    let call_of: BTreeMap<String, String> = attempts
+        .iter()
+        .map(|row| {
+            let key = format!("{} {}", row["trace_id"], row["span_id"].as_str().unwrap());
+            (key, row["call_id"].as_str().unwrap().to_owned())
+        })
+        .collect();
+    let mut by_request: BTreeMap<String, Vec<&Value>> = BTreeMap::new();
     for hop in &hops {
-        let depth = depths.entry(id(hop, "root_span_id")).or_default();
-        *depth = (*depth).max(hop["depth"].as_i64().unwrap());
-        inner.insert(id(hop, "caller_hop_id"));
+        by_request.entry(id(hop, "root_span_id")).or_default().push(hop);
     }
+    let depths: BTreeMap<String, i64> = requests
+        .iter()
+        .map(|row| {
+            let hops = &by_request[&id(row, "root_span_id")];
+            let top = hops.iter().find(|hop| hop["depth"] == 0).unwrap();
+            (id(row, "root_span_id"), follow(hops, &call_of, &top["hop_id"], i64::MIN))
+        })
+        .collect();
+    let inner: BTreeSet<String> = hops.iter().map(|hop| id(hop, "caller_hop_id")).collect();
     let clients = hops.iter().filter(|hop| inner.contains(&id(hop, "hop_id")));
     let clients: BTreeSet<String> = clients.map(|hop| id(hop, "client_span_id")).collect();
     let told_of = lines(&["chain", "--from", SHOP]);
@@ -423,12 +467,12 @@ fn a_measured_scenario_can_be_printed_and_run() {
     assert_eq!(scenario["threshold"].as_str(), Some("600ms"));
     let picks = scenario["regime"][0]["pick"].as_array().unwrap();
     let weights: i64 = picks.iter().map(|pick| pick["weight"].as_integer().unwrap()).sum();
-    // 356 that succeeded and 34 that were given up; 26 failed otherwise.
-    assert_eq!(weights, 390);
+    // 356 that succeeded and 14 whose time was up; 20 were cut, and 26 failed otherwise.
+    assert_eq!(weights, 370);
     let last = picks.last().unwrap();
     assert_eq!(
         (last["duration"].as_str(), last["weight"].as_integer()),
-        (Some("1200ms"), Some(34))
+        (Some("1200ms"), Some(14))
     );
     let file = scratch("plan-measured-scenario").join("scenario.toml");
     fs::write(&file, &printed.out).unwrap();

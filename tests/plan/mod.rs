@@ -5,6 +5,7 @@ mod chance;
 mod emit;
 mod made;
 mod measured;
+mod measured_told;
 mod model;
 mod model_rules;
 mod model_truth;

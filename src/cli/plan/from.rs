@@ -111,8 +111,8 @@ impl From {
         exit::done(self.inputs.strict, facts.problems.iter().map(|problem| problem.severity))
     }
 
-    /// A scenario of the one class that is read, and the exit code.
-    pub(super) fn modelled(&self) -> Result<(Modelled, u8), Fatal> {
+    /// A scenario of the one class that is read, what is known of the input, and the exit code.
+    pub(super) fn modelled(&self) -> Result<(Modelled, RunFacts, u8), Fatal> {
         let (measured, facts) = self.read()?;
         let mut classes: Vec<_> = measured.classes.iter().collect();
         classes.sort_by_key(|(_, class)| Reverse(class.requests.len()));
@@ -133,7 +133,8 @@ impl From {
         let unmodelled =
             |error| Fatal::Usage(format!("no scenario can be made of {}: {error}", visible(name)));
         let modelled = Modelled::of(name, class, rate(class, &facts)).map_err(unmodelled)?;
-        Ok((modelled, self.done(&facts)))
+        let code = self.done(&facts);
+        Ok((modelled, facts, code))
     }
 }
 

@@ -10,8 +10,9 @@ use crate::cli::manifest::VERSION;
 use crate::cli::origin::{self, quoted};
 use crate::cli::output::{self, Fatal, Page};
 use crate::plan::model::{BUILT_IN, Model, Run, Scenario};
-use crate::report::Format;
+use crate::report::plan::measured::rests_on;
 use crate::report::plan::model::Told;
+use crate::report::{Format, Origin};
 
 /// What the built-in scenario is called in errors.
 const BUILT_IN_NAME: &str = "built-in";
@@ -77,7 +78,7 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
 }
 
 fn told(args: &Args) -> Result<u8, Fatal> {
-    let Written { text, name, flag, code } = text(args)?;
+    let Written { text, name, flag, rests_on, origin, code } = text(args)?;
     let config = |error| Fatal::Config { flag, error };
     let mut scenario = Scenario::parse(&name, &text).map_err(config)?;
     let is_built_in = text == BUILT_IN;
@@ -96,7 +97,14 @@ fn told(args: &Args) -> Result<u8, Fatal> {
         }
     }
     let command = command(args, is_built_in);
-    let told = Told { scenario: &scenario, rows: &rows, command: &command, version: VERSION };
+    let told = Told {
+        scenario: &scenario,
+        rows: &rows,
+        command: &command,
+        version: VERSION,
+        rests_on: &rests_on,
+        origin: origin.as_ref(),
+    };
     output::print(&told.render(args.format, args.page.width(), args.page.is_coloured()))?;
     Ok(code)
 }
@@ -107,21 +115,32 @@ struct Written {
     /// What it is called in errors, and which flag names it.
     name: String,
     flag: &'static str,
+    /// Where it was measured, on what it rests, and how a page is made.
+    rests_on: Vec<String>,
+    origin: Option<Origin>,
     /// The exit code, if nothing else goes wrong.
     code: u8,
 }
 
 fn text(args: &Args) -> Result<Written, Fatal> {
     if args.from.is_given() {
-        let (modelled, code) = args.from.modelled()?;
-        let name = "what was measured".to_owned();
-        return Ok(Written { text: modelled.to_toml(), name, flag: "--from", code });
+        let (modelled, facts, code) = args.from.modelled()?;
+        let is_page = args.format == Format::Html && !args.print_scenario;
+        return Ok(Written {
+            text: modelled.to_toml(),
+            name: "what was measured".to_owned(),
+            flag: "--from",
+            rests_on: rests_on(&modelled, &facts),
+            origin: is_page.then(|| origin::of(&facts.files_read)).transpose()?,
+            code,
+        });
     }
     let (text, name) = match &args.scenario {
         None => (BUILT_IN.to_owned(), BUILT_IN_NAME.to_owned()),
         Some(path) => (read("--scenario", path)?, path.clone()),
     };
-    Ok(Written { text, name, flag: "--scenario", code: exit::DONE })
+    let (rests_on, origin) = (Vec::new(), None);
+    Ok(Written { text, name, flag: "--scenario", rests_on, origin, code: exit::DONE })
 }
 
 /// The command that gives the same rows.

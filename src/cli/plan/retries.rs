@@ -20,7 +20,7 @@ use crate::units::Nanos;
 ///
 /// With --from what no flag says is taken from what was measured, line of calls by line, and told is for
 /// which share of these very requests one, two, ... attempts would have fitted; a --deadline then takes the
-/// place of each request's own.
+/// place of each request's own. Of more than ten attempts the first ten are told.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -6,6 +6,7 @@ use rustc_hash::FxHashSet;
 
 use super::portion::Portion;
 use super::settled::{Settled, Source, median};
+use super::tries::Tries;
 use crate::distributions::Values;
 use crate::span::{Outcome, SpanId};
 use crate::tables::{AttemptKind, AttemptRow, Funding};
@@ -24,8 +25,6 @@ pub struct Calls {
     pub succeeded: Values,
     /// How long the others took; where somebody gave up, until then.
     pub failed: Values,
-    /// How many of these were given up: their own length is unknown.
-    pub given_up: usize,
     /// From the end of an attempt that failed to its retry.
     pub backoff: Values,
     /// The same by the ordinal of the retry.
@@ -36,8 +35,8 @@ pub struct Calls {
     pub(super) traces: Vec<u32>,
     /// How many calls were tried again.
     pub(super) retried: usize,
-    /// The most attempts of one call.
-    pub most_attempts: u32,
+    /// The same by try, where a hedge is none of its own.
+    pub tries: Tries,
     /// The trace of each attempt that had a deadline.
     pub(super) bounded: Vec<u32>,
     /// How many of them are known to have begun with less left than one needs, or with nothing.
@@ -79,7 +78,6 @@ impl Calls {
         let firsts = rows.iter().filter(|row| row.span_id == row.call_id);
         for row in firsts.clone() {
             self.traces.push(trace);
-            self.most_attempts = self.most_attempts.max(u32::try_from(row.attempts).unwrap_or(0));
             self.elapsed.push(trace, row.elapsed_at_start_ns);
             for (values, value) in [
                 (&mut self.remaining, row.remaining_at_start_ns),
@@ -105,7 +103,6 @@ impl Calls {
         let durations =
             if row.outcome == Outcome::Ok { &mut self.succeeded } else { &mut self.failed };
         durations.push(trace, row.duration_ns);
-        self.given_up += usize::from(row.outcome.left());
         if let Some(waited) = row.backoff_ns.filter(|_| row.kind == AttemptKind::Retry) {
             self.backoff.push(trace, waited);
             self.waits.entry(row.ordinal).or_default().push(trace, waited);

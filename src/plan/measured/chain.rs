@@ -151,9 +151,9 @@ fn depths(class: &Class) -> Option<Settled<Vec<u32>>> {
     (!settled.value.is_empty()).then_some(settled)
 }
 
-/// One, and the most attempts of one call.
+/// One, and the most tries of one call.
 fn tries(class: &Class) -> Option<Settled<Vec<u32>>> {
-    let most = class.calls.values().map(|calls| calls.most_attempts).max()?;
+    let most = class.calls.values().map(|calls| calls.tries.most).max()?;
     let value = BTreeSet::from([1, most.max(1)]).into_iter().collect();
     let n = class.calls.values().map(super::Calls::len).sum();
     Some(Settled { value, source: Source::Measured, n: Some(n) })

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::calls::Calls;
+use super::depth::depth;
 use crate::distributions::{Call, Names, Values};
 use crate::span::{Outcome, SpanId, Sym};
 use crate::tables::{AttemptRow, HopRow, RequestRow};
@@ -45,7 +46,9 @@ pub struct Request {
     pub reserve: Option<Nanos>,
     /// The admitting service's own time.
     pub own: Nanos,
-    /// How many calls at most were made one below another.
+    /// Whether it says how many it stands for.
+    pub is_weighted: bool,
+    /// How many of its calls follow one another.
     pub depth: u32,
 }
 
@@ -73,7 +76,8 @@ impl Class {
             deadline: row.budget_at_origin_ns,
             reserve,
             own: row.local_execution_ns,
-            depth: hops.iter().filter_map(|hop| u32::try_from(hop.depth).ok()).max().unwrap_or(0),
+            is_weighted: row.weight.is_some(),
+            depth: depth(hops, attempts),
         });
         self.own.push(trace, row.local_execution_ns);
         for (values, value) in [
@@ -96,6 +100,21 @@ impl Class {
         for (call, rows) in lines {
             let calls = self.calls.entry(call).or_default();
             calls.add(trace, &rows, row.budget_at_origin_ns, reserve);
+        }
+        self.add_tries(trace, attempts, names);
+    }
+
+    /// What was tried, call by call: a hedge may call somebody else.
+    fn add_tries(&mut self, trace: u32, attempts: &[AttemptRow], names: &mut Names<'_>) {
+        let mut calls: BTreeMap<SpanId, Vec<&AttemptRow>> = BTreeMap::new();
+        for row in attempts {
+            calls.entry(row.call_id).or_default().push(row);
+        }
+        for rows in calls.values_mut() {
+            rows.sort_unstable_by_key(|row| (row.elapsed_at_start_ns, row.ordinal, row.span_id));
+            let Some(first) = rows.first() else { continue };
+            let call = names.call(first.caller_service, first.callee_service, first.operation);
+            self.calls.entry(call).or_default().tries.add(trace, rows);
         }
     }
 

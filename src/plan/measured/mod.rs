@@ -8,10 +8,12 @@
 mod calls;
 mod chain;
 mod class;
+mod depth;
 mod model;
 mod portion;
 mod retries;
 mod settled;
+mod tries;
 mod written;
 
 pub use calls::{Calls, Entered};
@@ -19,8 +21,9 @@ pub use chain::{Allocated, Asked, ClassChain, Missing};
 pub use class::{Class, Request, Shape};
 pub use model::{Modelled, Unmodelled};
 pub use portion::Portion;
-pub use retries::{Fit, LinePlan, Swept, Wanted};
+pub use retries::{Fit, LinePlan, Swept, TOLD, Wanted};
 pub use settled::{Settled, Source};
+pub use tries::Tries;
 
 use std::collections::BTreeMap;
 

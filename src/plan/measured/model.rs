@@ -2,19 +2,20 @@
 //!
 //! Its first service is the one that admits requests, with the median of its own time. It calls what
 //! most requests call, in the arms in which they did. Each call is a service that takes what its
-//! attempts took, whatever was called below it.
+//! tries took, whatever was called below it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::class::{Class, Shape};
 use super::settled::median;
+use super::tries::Tries;
 use crate::distributions::{Call, Name};
 use crate::plan::chain::allocated_timeout;
 use crate::plan::model::{Configuration, Durations, Regime, Scenario, Service};
 use crate::plan::policy::Share;
 use crate::units::Nanos;
 
-/// Durations of a call are told as so many, each for as large a part of its attempts.
+/// Durations of a call are told as so many, each for as large a part of its tries.
 const PARTS: usize = 40;
 
 /// So many requests are simulated at most: more tell the same.
@@ -29,12 +30,20 @@ pub struct Modelled {
     pub alike: usize,
     /// Of how many.
     pub requests: usize,
-    /// Attempts that failed otherwise than by time, which the model does not know.
+    /// Of how many traces these are.
+    pub traces: usize,
+    /// Whether any of them says how many it stands for, which makes no difference here.
+    pub is_weighted: bool,
+    /// How many tries there were of these calls.
+    pub tries: usize,
+    /// How many of them ended because their time was up.
+    pub timed_out: usize,
+    /// How many were cut for another reason, and are left out.
+    pub cancelled: usize,
+    /// How many failed otherwise than by time, which the model does not know.
     pub failed: usize,
-    /// Attempts that somebody gave up.
-    pub given_up: usize,
-    /// Of how many.
-    pub attempts: usize,
+    /// Attempts that lost against a hedge, or as one: with it they make one try.
+    pub lost: usize,
 }
 
 /// What is missing to make a scenario of a class.
@@ -46,7 +55,7 @@ pub enum Unmodelled {
     /// Most requests call nobody.
     #[error("most of its requests call nobody")]
     Calls,
-    /// No attempt of a call succeeded.
+    /// No try of a call was answered.
     #[error("no attempt of one of its calls succeeded")]
     Durations,
 }
@@ -62,6 +71,7 @@ impl Modelled {
         let (shape, alike) = usual(class).ok_or(Unmodelled::Calls)?;
         let called: BTreeSet<&Call> = shape.iter().flatten().collect();
         let calls = || called.iter().filter_map(|call| class.calls.get(*call));
+        let of_tries = |count: fn(&Tries) -> usize| calls().map(|calls| count(&calls.tries)).sum();
         let front = called.first().and_then(|call| call.caller.as_deref()).unwrap_or("front");
         let names = names(front, &called);
         let regimes: Option<Vec<(String, Durations)>> = called
@@ -74,7 +84,7 @@ impl Modelled {
             .map(|arm| arm.iter().filter_map(|call| names.get(call).cloned()).collect())
             .collect();
         let steps = arms.iter().map(Vec::len).max().unwrap_or(1);
-        let tries = calls().map(|calls| calls.most_attempts).max().unwrap_or(1).max(1);
+        let tries = calls().map(|calls| calls.tries.most).max().unwrap_or(1).max(1);
         let waits = calls().filter_map(|calls| median(&calls.backoff)).map(|wait| wait.value).max();
         let waits: Vec<Nanos> = waits.into_iter().filter(|&wait| wait > Nanos::ZERO).collect();
         let steps = u32::try_from(steps).unwrap_or(u32::MAX);
@@ -108,9 +118,13 @@ impl Modelled {
             scenario,
             alike,
             requests: class.requests.len(),
-            failed: calls().map(|calls| calls.failed.len() - calls.given_up).sum(),
-            given_up: calls().map(|calls| calls.given_up).sum(),
-            attempts: calls().map(|calls| calls.failed.len() + calls.succeeded.len()).sum(),
+            traces: class.requests.iter().map(|it| it.trace).collect::<BTreeSet<u32>>().len(),
+            is_weighted: class.requests.iter().any(|it| it.is_weighted),
+            tries: of_tries(Tries::len),
+            timed_out: of_tries(|tries| tries.timed_out),
+            cancelled: of_tries(|tries| tries.cancelled),
+            failed: of_tries(|tries| tries.failed),
+            lost: of_tries(|tries| tries.lost),
         })
     }
 }
@@ -140,11 +154,11 @@ fn configurations(
     built_in.configurations.into_iter().map(measured).collect()
 }
 
-/// What attempts of a call took: parts of those that succeeded, each by the middle of it, and those
-/// that were given up.
+/// What tries of a call took: parts of those that were answered, each by the middle of it, and those
+/// whose time was up.
 fn durations(class: &Class, call: &Call, threshold: Nanos) -> Option<Durations> {
-    let calls = class.calls.get(call)?;
-    let sorted = calls.succeeded.ordered();
+    let tries = &class.calls.get(call)?.tries;
+    let sorted = tries.answered.ordered();
     let n = sorted.len();
     let mut weights: BTreeMap<Nanos, usize> = BTreeMap::new();
     let parts = n.min(PARTS);
@@ -157,9 +171,9 @@ fn durations(class: &Class, call: &Call, threshold: Nanos) -> Option<Durations> 
     if weights.is_empty() {
         return None;
     }
-    if calls.given_up > 0 {
+    if tries.timed_out > 0 {
         // How long they would have taken nobody knows; twice the threshold nobody waits for.
-        *weights.entry(threshold + threshold).or_default() += calls.given_up;
+        *weights.entry(threshold + threshold).or_default() += tries.timed_out;
     }
     let weighted = |(duration, count)| (duration, u32::try_from(count).unwrap_or(u32::MAX));
     Some(Durations::Pick(weights.into_iter().map(weighted).collect()))

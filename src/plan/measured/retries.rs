@@ -11,7 +11,7 @@ use crate::stats::Quantile;
 use crate::units::Nanos;
 
 /// So many attempts are told of at most, whatever the maximum.
-const TOLD: u32 = 10;
+pub const TOLD: u32 = 10;
 
 /// What is asked: what is absent is taken from what was measured.
 #[derive(Clone, Debug)]

@@ -7,16 +7,56 @@ use crate::plan::model::{Configuration, Durations, Service};
 use crate::units::Nanos;
 
 impl Modelled {
+    /// What a scenario rests on, and what is not in it, in sentences.
+    pub fn caveats(&self) -> Vec<String> {
+        let Self {
+            scenario,
+            alike,
+            requests,
+            traces,
+            tries,
+            timed_out,
+            cancelled,
+            failed,
+            lost,
+            ..
+        } = self;
+        let mut caveats = vec![
+            format!(
+                "Measured of {requests} requests of {traces} traces, of which {alike} make these very \
+                 calls; {} are run.",
+                scenario.requests
+            ),
+            "A call is a service, which takes what tries took that were answered, whatever they called \
+             below; each length is drawn by itself, so that the second try of a slow request need not \
+             be slow. The first service takes the median of its own time."
+                .to_owned(),
+            format!(
+                "Of {tries} tries {timed_out} ended because their time was up: how long these would have \
+                 taken is unknown, here twice the threshold. Left out are {cancelled} that were cut for \
+                 another reason, and {failed} that failed otherwise, which the model does not know."
+            ),
+        ];
+        if *lost > 0 {
+            caveats.push(format!(
+                "An attempt and its hedge are one try, up to the first answer: {lost} attempts that lost \
+                 are left out, and hedges are not run."
+            ));
+        }
+        if self.is_weighted {
+            caveats.push(
+                "Requests say how many they stand for by their sampling; here each counts once: counts \
+                 and requests/s are of the traces read."
+                    .to_owned(),
+            );
+        }
+        caveats
+    }
+
     /// The scenario file, which says what it rests on.
     pub fn to_toml(&self) -> String {
-        let Self { scenario, alike, requests, failed, given_up, attempts } = self;
-        let mut text = format!(
-            "# Measured of {requests} requests, of which {alike} make these very calls. A call is a \
-             service, which takes\n# what attempts took that succeeded, whatever they called below. Of \
-             {attempts} attempts {given_up} were given\n# up: how long these would have taken is \
-             unknown, here twice the threshold. {failed} failed otherwise than\n# by time, which the \
-             model does not know: they are left out.\n"
-        );
+        let scenario = &self.scenario;
+        let mut text = commented(&self.caveats().join(" "));
         let mut line = |words: String| {
             text.push_str(&words);
             text.push('\n');
@@ -43,6 +83,21 @@ impl Modelled {
         scenario.configurations.iter().for_each(|one| line(configuration(one)));
         text
     }
+}
+
+/// Lines of a comment.
+fn commented(words: &str) -> String {
+    const WIDTH: usize = 105;
+    let mut text = String::new();
+    let mut line = "#".to_owned();
+    for word in words.split(' ') {
+        if line.len() + 1 + word.len() > WIDTH {
+            text = text + &line + "\n";
+            "#".clone_into(&mut line);
+        }
+        line = line + " " + word;
+    }
+    text + &line + "\n"
 }
 
 fn written(service: &Service) -> String {

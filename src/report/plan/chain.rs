@@ -117,12 +117,19 @@ fn tries(chain: &Chain) -> String {
 
 /// Down to which depth each try is left the median.
 pub(super) fn depth(chain: &Chain, plan: &ChainPlan) -> String {
-    format!(
-        "With {} a step, {} leave each try at least the median of {} ms.",
-        tries(chain),
-        text::counted(plan.max_depth, "step"),
-        ms(chain.median)
-    )
+    if chain.median == Nanos::ZERO {
+        return "A median of nothing is left each try of any number of steps.".to_owned();
+    }
+    let median = ms(chain.median);
+    let with = format!("With {} a step", tries(chain));
+    match plan.max_depth {
+        0 => format!("{with}, not even 1 step leaves each try the median of {median} ms."),
+        1 => format!("{with}, 1 step leaves each try at least the median of {median} ms."),
+        steps => {
+            let steps = text::count(steps);
+            format!("{with}, {steps} steps leave each try at least the median of {median} ms.")
+        }
+    }
 }
 
 /// The same with twice the own share.
@@ -131,9 +138,14 @@ pub(super) fn sensitivity(chain: &Chain, twice: &Sensitivity) -> String {
     if twice.own >= chain.end_to_end {
         return format!("Twice the own share ({own} ms) leaves nothing to split.");
     }
+    let steps = match twice.max_depth {
+        _ if chain.median == Nanos::ZERO => String::new(),
+        0 => "not even 1 step does, and ".to_owned(),
+        1 => "1 step does, and ".to_owned(),
+        steps => format!("{} steps do, and ", text::count(steps)),
+    };
     format!(
-        "With twice the own share ({own} ms) {} do, and depth {} with {} gets {} ms a try.",
-        text::counted(twice.max_depth, "step"),
+        "With twice the own share ({own} ms) {steps}depth {} with {} gets {} ms a try.",
         text::count(chain.deepest().into()),
         tries(chain),
         ms(twice.allocated_timeout)

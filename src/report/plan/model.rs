@@ -6,7 +6,7 @@ use super::SCHEMA_VERSION;
 use crate::plan::model::{Row as Outcome, Scenario};
 use crate::plan::policy::Share;
 use crate::report::model::{Block, Cell, Column, Report, Row, Section, Table};
-use crate::report::{Format, html, markdown, terminal, text};
+use crate::report::{Format, Origin, html, markdown, terminal, text};
 use crate::tables::spreadsheet::harmless;
 use crate::units::Nanos;
 
@@ -26,6 +26,10 @@ pub struct Told<'a> {
     pub command: &'a str,
     /// The version of the program.
     pub version: &'a str,
+    /// Where the scenario was measured, on what it rests.
+    pub rests_on: &'a [String],
+    /// How a page of a measured scenario is made.
+    pub origin: Option<&'a Origin>,
 }
 
 #[derive(Serialize)]
@@ -65,7 +69,10 @@ impl Told<'_> {
         match format {
             Format::Terminal => terminal::render(&self.report(), width, color),
             Format::Markdown => markdown::render(&self.report()),
-            Format::Html => html::render(&self.report()),
+            Format::Html => html::render(&match self.origin {
+                Some(origin) => self.report().made_by(origin),
+                None => self.report(),
+            }),
             Format::Csv => self.csv(),
             Format::Json => self.json(),
         }
@@ -119,6 +126,7 @@ impl Told<'_> {
             told.push(format!("{} requests/s come in", base.decimal()));
         }
         let mut blocks = vec![Block::Note(format!("{}: {}.", scenario.name, told.join(" · ")))];
+        blocks.extend(self.rests_on.iter().cloned().map(Block::Note));
         let regimes = self.rows.chunk_by(|one, next| one.regime == next.regime);
         blocks.extend(regimes.filter_map(table).map(Block::Table));
         let most = self.rows.iter().map(|row| row.most_attempts).max();

@@ -6,16 +6,16 @@ use super::super::chain as arithmetic;
 use super::records::{Record, whole};
 use super::{Told, words};
 use crate::distributions::{Name, Ordered};
-use crate::plan::chain::{Chain, ChainPlan};
 use crate::plan::measured::{Allocated, Asked, Class, ClassChain, Missing};
 use crate::report::model::{Block, Cell, Column, Report, Row, Section, Table};
 use crate::report::{Options, text, words as names};
 use crate::stats::Quantile;
 
 const LEGEND: &str = "Times in ms; [a, b] is a 95 % interval, for which a trace counts as one witness. \
-     Depth is how many calls follow one another below the request; a leaf is an attempt that called \
-     nothing further; the timeout of a try is (deadline − own) / (depth · tries), for each request by its \
-     own deadline, own time and depth.";
+     Depth is the largest number of calls of a request that follow one another: one lies below the other, \
+     or begins when the other has ended; tries of a call are one call, and a hedge is no try. A leaf is an \
+     attempt that called nothing further; the timeout of a try is (deadline − own) / (depth · tries), for \
+     each request by its own deadline, own time and depth.";
 
 /// The report.
 pub(super) fn report(told: &Told<'_>, asked: &Asked, options: &Options) -> Report {
@@ -32,7 +32,10 @@ fn section(name: &Name, class: &Class, asked: &Asked) -> Section {
             let plan = chain.chain.plan();
             let mut blocks = vec![Block::Note(headline(&requests, &chain))];
             blocks.extend(
-                [budget(&chain), rows(&chain.chain, &plan)].into_iter().flatten().map(Block::Table),
+                [budget(&chain), arithmetic::table(&chain.chain, &plan)]
+                    .into_iter()
+                    .flatten()
+                    .map(Block::Table),
             );
             blocks.push(Block::Note(arithmetic::depth(&chain.chain, &plan)));
             blocks.push(Block::Note(arithmetic::sensitivity(&chain.chain, &plan.twice_own)));
@@ -91,17 +94,6 @@ fn budget(chain: &ClassChain) -> Option<Table> {
     Table { id: "budget", title, head: "", columns, ..Table::default() }.with_all(rows)
 }
 
-/// The rows of the plan. What was measured is told as everywhere, to three digits.
-fn rows(chain: &Chain, plan: &ChainPlan) -> Option<Table> {
-    let mut table = arithmetic::table(chain, plan)?;
-    for cell in table.rows.iter_mut().flat_map(|row| &mut row.cells) {
-        if let Cell::ExactTime(length) = *cell {
-            *cell = Cell::TotalTime(length);
-        }
-    }
-    Some(table)
-}
-
 /// For which share of requests a try has as long as a leaf takes.
 fn leaves(chain: &ClassChain) -> Option<Table> {
     let columns = vec![
@@ -118,8 +110,8 @@ fn leaves(chain: &ClassChain) -> Option<Table> {
             |cell: fn(&_) -> Cell| allocated.leaves_p95.as_ref().map_or(Cell::Absent, cell);
         vec![
             Cell::Count(allocated.timeout.len() as u64),
-            words::percentile(&allocated.timeout, Quantile::P5),
-            words::percentile(&allocated.timeout, Quantile::P50),
+            timeout(allocated, Quantile::P5),
+            timeout(allocated, Quantile::P50),
             words::share(&allocated.leaves_median),
             words::interval(&allocated.leaves_median),
             of_p95(words::share),
@@ -135,6 +127,11 @@ fn leaves(chain: &ClassChain) -> Option<Table> {
     let title =
         "Requests whose timeout of a try, at their own depth, leaves a leaf its time".to_owned();
     Table { id: "leaves", title, head: "tries", columns, ..Table::default() }.with_all(rows)
+}
+
+fn timeout(allocated: &Allocated, quantile: Quantile) -> Cell {
+    let timeout = &allocated.timeout;
+    words::exact_percentile_of(timeout.quantile(quantile), quantile, timeout.effective())
 }
 
 fn distributions(class: &Class) -> Option<Table> {

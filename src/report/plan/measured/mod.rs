@@ -7,7 +7,7 @@ mod words;
 
 use super::super::{Format, Options, Origin, Report, RunFacts, html, markdown, terminal};
 use super::super::{chosen, overview, sampling, text};
-use crate::plan::measured::{Asked, Measured, Wanted};
+use crate::plan::measured::{Asked, Measured, Modelled, Wanted};
 use crate::report::model::{Block, Section};
 use records::Record;
 
@@ -36,6 +36,17 @@ pub fn retries(told: &Told<'_>, wanted: &Wanted) -> String {
 /// How the budgets of requests split over the calls that they made.
 pub fn chain(told: &Told<'_>, asked: &Asked) -> String {
     told.render(|options| chain::report(told, asked, options), || chain::records(told, asked))
+}
+
+/// On what a scenario rests that was made of measurements.
+pub fn rests_on(modelled: &Modelled, facts: &RunFacts) -> Vec<String> {
+    let read = format!("{} · {}.", text::counted(facts.traces, "trace"), overview::listed(facts));
+    let mut notes = vec![read];
+    notes.extend(overview::losses(facts));
+    notes.extend(sampling::choice(facts));
+    notes.extend(chosen::notes(facts));
+    notes.push(modelled.caveats().join(" "));
+    notes
 }
 
 impl Told<'_> {

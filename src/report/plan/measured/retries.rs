@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use super::records::{Record, whole};
 use super::{Told, words};
 use crate::distributions::{Call, Name, Ordered};
-use crate::plan::measured::{Calls, Class, Fit, LinePlan, Wanted};
+use crate::plan::measured::{Calls, Class, Fit, LinePlan, Source, TOLD, Wanted};
 use crate::report::model::{Block, Cell, Column, Report, Row, Section, Table};
 use crate::report::{Options, text, words as names};
 use crate::stats::{Proportion, Quantile};
@@ -52,6 +52,11 @@ fn section(name: &Name, class: &Class, wanted: &Wanted, options: &Options) -> Se
     let all = lines.len();
     lines.truncate((options.rows / 3).max(1));
     let mut blocks = vec![Block::Note(headline(class, wanted))];
+    blocks.extend(wanted.max_attempts.filter(|&most| most > TOLD).map(|most| {
+        let most = text::count(most.into());
+        Block::Note(format!("Of {most} attempts at most, {TOLD} are told."))
+    }));
+    blocks.extend(defaults(&lines).map(Block::Note));
     if lines.is_empty() {
         blocks.push(Block::Note("No call of it has a span of its caller.".to_owned()));
     }
@@ -84,6 +89,27 @@ fn headline(class: &Class, wanted: &Wanted) -> String {
             format!("{requests}, {without} without a deadline and left out")
         }
     }
+}
+
+/// What nobody measured or gave, and of which lines.
+fn defaults(lines: &[Line<'_>]) -> Option<String> {
+    let of = |what: &str, is_default: fn(&LinePlan) -> bool| {
+        let calls = lines.iter().filter(|line| is_default(&line.plan));
+        let calls: Vec<String> = calls.map(|line| names::call(line.call)).collect();
+        let is_all = calls.len() == lines.len();
+        let named = if is_all { "all calls".to_owned() } else { calls.join(", ") };
+        (!calls.is_empty()).then(|| format!("{what} of {named}"))
+    };
+    let parts: Vec<String> = [
+        of("the allowance", |plan| plan.attempt.source == Source::Default),
+        of("the waits", |plan| plan.backoff.source == Source::Default),
+        of("the reserve", |plan| plan.reserve.source == Source::Default),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let parts = parts.join("; ");
+    (!parts.is_empty()).then(|| format!("Not measured, but the default of a flag: {parts}."))
 }
 
 fn table(
@@ -119,7 +145,7 @@ fn fits(lines: &[Line<'_>], more: usize) -> Option<Table> {
                 words::share(&fit.share),
                 words::interval(&fit.share),
                 Cell::Count(fit.share.proportion.whole),
-                words::percentile_of(fit.allowance, Quantile::P5, n),
+                words::exact_percentile_of(fit.allowance, Quantile::P5, n),
             ]
         };
         let is_known = plan.fits.iter().any(|fit| fit.share.proportion.whole > 0);
@@ -139,7 +165,7 @@ fn policies(lines: &[Line<'_>], more: usize) -> Option<Table> {
     ];
     let cells = |plan: &LinePlan| {
         vec![
-            Cell::Time(plan.attempt.value),
+            words::exact(plan.attempt.value),
             words::source(&plan.attempt),
             words::lengths(&plan.backoff.value),
             words::source(&plan.backoff),
@@ -163,7 +189,7 @@ fn sweeps(lines: &[Line<'_>], options: &Options, more: usize) -> Option<Table> {
     let rows = lines().flat_map(|line| {
         let runs = line.plan.sweep.chunk_by(|one, other| one.shares == other.shares);
         runs.take(options.rows).filter_map(|run| run.last()).map(move |swept| {
-            let mut cells = vec![Cell::Time(swept.attempt)];
+            let mut cells = vec![words::exact(swept.attempt)];
             cells.extend(swept.shares.iter().map(words::share));
             row(line, cells)
         })

@@ -74,6 +74,23 @@ pub(super) fn percentile_of(estimate: Option<Estimate>, quantile: Quantile, n: u
     Cell::Percentile { quantile, estimate, n }
 }
 
+/// The same to its last digit: rounded up it would be more than fits.
+pub(super) fn exact_percentile_of(
+    estimate: Option<Estimate>,
+    quantile: Quantile,
+    n: usize,
+) -> Cell {
+    match estimate.filter(|_| n >= quantile.least_sample()) {
+        Some(estimate) => exact(estimate.value),
+        None => percentile_of(None, quantile, n),
+    }
+}
+
+/// A length that people may give to something as it stands.
+pub(super) fn exact(length: Nanos) -> Cell {
+    Cell::ExactTime(i128::from(length.as_nanos()))
+}
+
 /// A share in percent.
 pub(super) fn share(portion: &Portion) -> Cell {
     Cell::Share(portion.proportion.part, portion.proportion.whole)
