@@ -565,38 +565,3 @@ fn every_field_is_documented() {
         }
     }
 }
-
-/// Attempts that never reached their server do not name it: their call is that of the attempt that did.
-#[test]
-fn a_call_is_one_line_though_an_attempt_never_arrived() {
-    let told = crate::plan::plan(&[
-        "retries",
-        "--from",
-        "fixtures/cases/t16-grpc-sent-attempt-with-retry.json",
-        "--format",
-        "json",
-    ]);
-    let told: Value = serde_json::from_str(&told.out).unwrap();
-    let lines = told["lines"].as_array().unwrap();
-    let retried: Vec<_> = lines.iter().filter(|line| line["measure"] == "calls_retried").collect();
-    assert!(!retried.is_empty());
-    for line in retried {
-        assert!(line["part"].as_u64() <= line["n"].as_u64(), "{line}");
-        assert!(line["n"].as_u64() > Some(0), "{line}");
-    }
-}
-
-/// Every request of this class has just this deadline, and hops below are given less.
-#[test]
-fn a_deadline_that_requests_have_anyway_changes_no_share() {
-    let class = ["retries", "--from", "fixtures/shop", "--class", "storefront GET /items*"];
-    let shares = |args: &[&str]| {
-        let told = crate::plan::plan(&[&class[..], args, &["--format", "json"]].concat());
-        let told: Value = serde_json::from_str(&told.out).unwrap();
-        let lines = told["lines"].as_array().unwrap().clone();
-        lines.into_iter().filter(|line| line["measure"] == "requests_that_fit").collect::<Vec<_>>()
-    };
-    let own = shares(&[]);
-    assert!(!own.is_empty());
-    assert_eq!(shares(&["--deadline", "800ms"]), own);
-}

@@ -89,32 +89,37 @@ impl Class {
             }
         }
         self.add_leaves(trace, hops, attempts);
-        *self.shapes.entry(shape(hops, attempts, names)).or_default() += 1;
+        let calls_of = calls_of(attempts, names);
+        *self.shapes.entry(shape(hops, attempts, &calls_of)).or_default() += 1;
         let mut lines: BTreeMap<Call, Vec<&AttemptRow>> = BTreeMap::new();
-        let callees = callees(attempts);
         for row in attempts {
-            let callee = callees.get(&row.call_id).copied();
-            let call = names.call(row.caller_service, callee, row.operation);
-            lines.entry(call).or_default().push(row);
+            if let Some(call) = calls_of.get(&row.call_id) {
+                lines.entry(call.clone()).or_default().push(row);
+            }
         }
         for (call, rows) in lines {
             let calls = self.calls.entry(call).or_default();
             calls.add(trace, &rows, row.budget_at_origin_ns, reserve);
         }
-        self.add_tries(trace, attempts, names);
+        self.add_tries(trace, attempts, &calls_of);
     }
 
-    /// What was tried, call by call: a hedge may call somebody else.
-    fn add_tries(&mut self, trace: u32, attempts: &[AttemptRow], names: &mut Names<'_>) {
+    /// What was tried, call by call.
+    fn add_tries(
+        &mut self,
+        trace: u32,
+        attempts: &[AttemptRow],
+        calls_of: &FxHashMap<SpanId, Call>,
+    ) {
         let mut calls: BTreeMap<SpanId, Vec<&AttemptRow>> = BTreeMap::new();
         for row in attempts {
             calls.entry(row.call_id).or_default().push(row);
         }
-        for rows in calls.values_mut() {
+        for (id, rows) in &mut calls {
             rows.sort_unstable_by_key(|row| (row.elapsed_at_start_ns, row.ordinal, row.span_id));
-            let Some(first) = rows.first() else { continue };
-            let call = names.call(first.caller_service, first.callee_service, first.operation);
-            self.calls.entry(call).or_default().tries.add(trace, rows);
+            if let Some(call) = calls_of.get(id) {
+                self.calls.entry(call.clone()).or_default().tries.add(trace, rows);
+            }
         }
     }
 
@@ -131,15 +136,21 @@ impl Class {
     }
 }
 
-/// Who is called, by call: an attempt that never arrived does not tell it, and another of its call may.
-fn callees(attempts: &[AttemptRow]) -> FxHashMap<SpanId, Sym> {
-    let mut callees = FxHashMap::default();
+/// What each call is: an attempt that never arrived does not tell who was called, and another of its call
+/// may.
+fn calls_of(attempts: &[AttemptRow], names: &mut Names<'_>) -> FxHashMap<SpanId, Call> {
+    let mut calls: FxHashMap<SpanId, (&AttemptRow, Option<Sym>)> = FxHashMap::default();
     for row in attempts {
-        if let Some(callee) = row.callee_service {
-            callees.entry(row.call_id).or_insert(callee);
+        let (first, callee) = calls.entry(row.call_id).or_insert((row, None));
+        if row.span_id == row.call_id {
+            *first = row;
         }
+        *callee = callee.or(row.callee_service);
     }
-    callees
+    let call = |(id, (first, callee)): (SpanId, (&AttemptRow, Option<Sym>))| {
+        (id, names.call(first.caller_service, callee, first.operation))
+    };
+    calls.into_iter().map(call).collect()
 }
 
 /// The return reserve, where a hop tells it: what was left less what of it was available.
@@ -150,7 +161,7 @@ fn reserve_of(hop: &HopRow) -> Option<Nanos> {
 }
 
 /// The calls right below the root's hop, in arms that ran beside one another.
-fn shape(hops: &[HopRow], attempts: &[AttemptRow], names: &mut Names<'_>) -> Shape {
+fn shape(hops: &[HopRow], attempts: &[AttemptRow], calls_of: &FxHashMap<SpanId, Call>) -> Shape {
     let first: FxHashSet<SpanId> =
         hops.iter().filter(|hop| hop.depth == 1).filter_map(|hop| hop.client_span_id).collect();
     let rows = || attempts.iter().filter(|row| first.contains(&row.span_id));
@@ -159,13 +170,11 @@ fn shape(hops: &[HopRow], attempts: &[AttemptRow], names: &mut Names<'_>) -> Sha
         let end = ends.entry(row.call_id).or_default();
         *end = (*end).max(row.elapsed_at_start_ns + row.duration_ns);
     }
-    let callees = callees(attempts);
     let mut arms: Vec<Vec<Call>> = Vec::new();
     // When each arm is free again, the first of them first.
     let mut free: BTreeSet<(Nanos, usize)> = BTreeSet::new();
     for row in rows().filter(|row| row.span_id == row.call_id) {
-        let call =
-            names.call(row.caller_service, callees.get(&row.call_id).copied(), row.operation);
+        let Some(call) = calls_of.get(&row.call_id).cloned() else { continue };
         // Of those that are free the one whose call ended last: this one follows that.
         let next = free.range(..=(row.elapsed_at_start_ns, usize::MAX)).next_back().copied();
         let number = next.map_or(arms.len(), |(_, number)| number);
