@@ -180,7 +180,7 @@ fn calls_that_a_format_cannot_tell_apart_are_refused_and_none_is_written_twice()
         let args = emit(target, &of(operations));
         let error = refused(&args.each_ref().map(String::as_str));
         let is_named = |name: &&str| error.contains(&format!("operation \"{name}\""));
-        assert!(operations.iter().all(|name| is_named(name)), "{error}");
+        assert!(operations.iter().all(is_named), "{error}");
     };
     let get_all = ["shop.Cart/Get*", "*"];
     refused_by("grpc", &get_all);
