@@ -63,7 +63,7 @@ fn configuration(chance: &mut Chance, name: &str, threshold: u64) -> Configurati
         stop_on_cancel: chance.one_in(2),
         reject_unfundable: chance.one_in(4),
         return_reserve: Some(chance.nanos(0, threshold / 4)),
-        hedge_after: None,
+        hedge_after: chance.one_in(3).then(|| chance.nanos(1, threshold / 3)),
         calls: Vec::new(),
     }
 }
@@ -71,13 +71,26 @@ fn configuration(chance: &mut Chance, name: &str, threshold: u64) -> Configurati
 /// A call that was refused before its first attempt leaves no trace: its caller is taken to have failed of
 /// itself. So the measured policy refuses none.
 fn measured(configuration: Configuration) -> Configuration {
-    Configuration { propagate: false, reject_unfundable: false, ..configuration }
+    let hedge_after = configuration.hedge_after.filter(|after| *after < configuration.timeout);
+    Configuration { propagate: false, reject_unfundable: false, hedge_after, ..configuration }
 }
 
 /// What of `measured` is done otherwise, sometimes nothing.
 fn other(chance: &mut Chance, measured: &Configuration, threshold: u64) -> Configuration {
     let new = configuration(chance, "other", threshold);
     let old = measured.clone();
+    // A policy file says nothing of hedges: calls are hedged that were, after the same time.
+    if let Some(after) = old.hedge_after {
+        let timeout = if new.timeout > after { new.timeout } else { old.timeout };
+        let (name, propagate) = (new.name, new.propagate);
+        return Configuration {
+            name,
+            timeout,
+            propagate,
+            stop_on_cancel: new.stop_on_cancel,
+            ..old
+        };
+    }
     Configuration {
         name: new.name,
         timeout: if chance.one_in(2) { new.timeout } else { old.timeout },

@@ -17,6 +17,12 @@ pub(super) struct Call {
     /// Those that were measured, but for what was sent again for other reasons.
     tries: u32,
     last: Option<usize>,
+    /// Its attempts, so far.
+    members: Vec<usize>,
+    /// One of them is a hedge.
+    is_hedged: bool,
+    /// Hedges that may not be sent, so that a retry may come in their place.
+    unsent: u32,
     /// When what follows the last goes on, since the parent's start.
     after: Option<Range>,
     /// The last may have been refused.
@@ -48,6 +54,9 @@ impl Call {
             left: attempts,
             tries: 0,
             last: None,
+            members: Vec::new(),
+            is_hedged: false,
+            unsent: 0,
             after: None,
             may_be_refused: false,
             ok: false,
@@ -66,6 +75,8 @@ impl Play<'_> {
         let Some(attempt) = span.attempt else { return (by_anchor, Sure::Must) };
         let call = &mut self.calls[attempt.call];
         let before = call.last.replace(i);
+        call.members.push(i);
+        call.is_hedged |= attempt.kind == AttemptKind::Hedge;
         call.tries += u32::from(attempt.kind != AttemptKind::Resend);
         let tries = call.tries;
         let (since, presence) = match (before, attempt.kind) {
@@ -152,11 +163,48 @@ impl Play<'_> {
             call.ok |= call.fails && played.ok;
             call.fails &= played.fails || (played.presence == Sure::May && may_be_absent);
         }
+        let is_unsent = attempt.kind == AttemptKind::Hedge && played.presence != Sure::Must;
+        call.unsent += u32::from(is_unsent);
         call.after = Some(played.after);
         call.was_ok |= span.outcome == Outcome::Ok;
         call.is_heard |= is_heard;
         call.left = call.left.saturating_sub(1);
-        call.left == 0
+        let is_last = call.left == 0;
+        if is_last && call.is_hedged {
+            self.settle_hedged(attempt.call);
+        }
+        is_last
+    }
+
+    /// Of attempts beside one another the first that answers ends the others. Where they do not end as
+    /// they did, which one that is, and when, may be other than it was.
+    fn settle_hedged(&mut self, call: usize) {
+        let members = std::mem::take(&mut self.calls[call].members);
+        if members.iter().all(|&it| self.is_as_measured(it)) {
+            return;
+        }
+        self.reasons.add(Reason::Order);
+        let answered = |it: usize| {
+            let played = &self.spans[it];
+            (played.presence != Sure::No && played.ok).then_some(played.since.lo + played.length.lo)
+        };
+        let answers: Vec<Option<Nanos>> = members.iter().map(|&it| answered(it)).collect();
+        let first = answers.iter().flatten().min().copied();
+        for (place, &it) in members.iter().enumerate() {
+            let others = answers.iter().enumerate().filter(|(other, _)| *other != place);
+            let other = others.filter_map(|(_, answer)| *answer).min();
+            let played = &mut self.spans[it];
+            let end = played.since.plus(played.length);
+            if let Some(other) = other.filter(|other| end.hi.is_none_or(|end| end > *other)) {
+                let least = played.since.hi.map_or(Nanos::ZERO, |since| other - since);
+                played.length.lo = played.length.lo.min(least.at_least_zero());
+                played.fails = true;
+                played.leaves = played.leaves.max(Sure::May);
+            }
+            if let Some(first) = first {
+                played.after.lo = played.after.lo.min(first);
+            }
+        }
     }
 
     /// Adds the attempts that the policy allows beyond those that were measured.
@@ -164,12 +212,13 @@ impl Play<'_> {
         let Some(attempt) = self.course.spans[last].attempt else { return };
         let call = &self.calls[attempt.call];
         let most = self.rules[last].and_then(|rule| rule.max_attempts).unwrap_or(0);
-        let count = most.saturating_sub(call.tries);
+        let tries = call.tries.saturating_sub(call.unsent);
+        let count = most.saturating_sub(tries);
         let played = &self.spans[last];
-        if count == 0 || !call.fails || played.presence == Sure::No {
+        let is_unsent = attempt.kind == AttemptKind::Hedge;
+        if count == 0 || !call.fails || (played.presence == Sure::No && !is_unsent) {
             return;
         }
-        let tries = call.tries;
         let first = self.backoff(last, tries.saturating_sub(1)).unwrap_or_default();
         let after = played.after;
         if self.funding(parent, last, after.later(first)) == Sure::No {

@@ -177,6 +177,17 @@ impl ClassReplay {
                 load.busy_ns.add(Change::of(was.busy, is.busy));
             }
         }
+        self.open_loads();
+    }
+
+    /// Attempts that nobody saw may call anybody.
+    fn open_loads(&mut self) {
+        if self.attempts.is_open {
+            for load in self.loads.values_mut() {
+                load.attempts.is_open = true;
+                load.busy_ns.is_open = true;
+            }
+        }
     }
 
     fn merge(&mut self, other: Self) {
@@ -200,6 +211,7 @@ impl ClassReplay {
             all.busy_ns.add(load.busy_ns);
         }
         self.latencies.extend(other.latencies);
+        self.open_loads();
     }
 
     /// Requests of which it is open whether they are faster or slower.

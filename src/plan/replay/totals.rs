@@ -144,7 +144,9 @@ impl Totals {
             let fate = &fates[i];
             let late = deadline.map(Range::exactly).filter(|_| span.may_be_late);
             let left = fate.may_be_left.map(|lo| Range { lo, hi: fate.left });
-            let left = left.filter(|_| span.may_be_residual);
+            // What stops when its caller leaves does nothing after that.
+            let stops = play.policy.stop_on_cancel == Some(true);
+            let left = left.filter(|_| span.may_be_residual && !stops);
             let work = |from: Range| work_after(play, fate, i, from);
             totals.add_work(late.map(work), left.map(work));
             if span.attempt.is_some() {

@@ -26,6 +26,9 @@ const LEFT_OUT: &[&str] = &[
      it ends otherwise they give up at once or go on as they did, and what nobody saw is open.",
     "Limits that no trace and no policy states are taken into account only where an attempt takes longer \
      than it did.",
+    "Calls that were refused before they were sent left no trace: who refused them failed of itself, and \
+     does so again.",
+    "Clocks are those that were settled on: what their intervals leave open is not in the bounds.",
     "Messages are requests of their own, and are sent as they were.",
 ];
 
@@ -305,7 +308,11 @@ fn ends(lo: i128, hi: Option<i128>, words: fn(i128) -> String) -> String {
     let Some(hi) = hi else { return format!("≥ {}", words(lo)) };
     let (lo, hi) = (words(lo), words(hi));
     // A point as far as the digits tell.
-    if lo == hi { lo } else { format!("{lo}–{hi}") }
+    match lo == hi {
+        true => lo,
+        false if lo.starts_with('-') || hi.starts_with('-') => format!("{lo} to {hi}"),
+        false => format!("{lo}–{hi}"),
+    }
 }
 
 fn count_words(count: i128) -> String {
