@@ -113,3 +113,15 @@ fn what_cannot_be_replayed_is_refused() {
     let message = refused(folder, "fixtures/shop.policy.toml");
     assert!(message.contains("plan replay reads traces"), "{message}");
 }
+
+/// A slip in a name would look like a policy that changes nothing.
+#[test]
+fn a_call_of_the_policy_that_holds_for_none_is_told() {
+    let calls = "[[call]]\ncallee = \"catalog\"\ntimeout = \"1s\"\n\n\
+                 [[call]]\ncallee = \"catalogue\"\ntimeout = \"1s\"\n";
+    let file = policy("replay-holds-for-none", calls);
+    let ran = run(&["plan", "replay", "fixtures/shop", "--policy", &file, "--quiet"]);
+    assert_eq!(ran.code, 0);
+    assert!(ran.err.contains("[[call]] 2 holds for no call"), "{}", ran.err);
+    assert!(!ran.err.contains("[[call]] 1"), "{}", ran.err);
+}

@@ -76,6 +76,8 @@ struct Part {
     summary: Summary,
     /// The contracts that matched.
     matched: BTreeSet<String>,
+    /// The calls of the policy that did, by number.
+    calls: BTreeSet<usize>,
     chosen: u64,
     left_out: u64,
 }
@@ -87,7 +89,7 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     let selection = Selection::of_requests(&args.by, &args.which);
     let chosen = selection.requests()?;
     let mut summary = Summary::default();
-    let mut matched = BTreeSet::new();
+    let (mut matched, mut calls) = (BTreeSet::new(), BTreeSet::new());
     let (mut told, mut left_out) = (0, 0);
     let read = run::read(
         &args.inputs,
@@ -99,6 +101,7 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
             for part in parts {
                 summary.merge(part.summary);
                 matched.extend(part.matched);
+                calls.extend(part.calls);
                 told += part.chosen;
                 left_out += part.left_out;
             }
@@ -113,6 +116,14 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     let facts = RunFacts { chosen: selection.told(told, left_out), ..facts };
     if told == 0 && left_out > 0 {
         output::note("warning: no request is of that class and of that time");
+    }
+    for number in (0..policy.call.len()).filter(|number| !calls.contains(number)) {
+        let number = number + 1;
+        output::note(&format!(
+            "warning: --policy {}: [[call]] {number} holds for no call: none matches it, or one before \
+             it holds",
+            args.policy
+        ));
     }
     let origin =
         (args.format == Format::Html).then(|| origin::of(&facts.files_read)).transpose()?;
@@ -159,5 +170,6 @@ fn part(
             left_out += 1;
         }
     });
-    Part { summary: gathering.named(&strings), matched, chosen: told, left_out }
+    let calls = replay.matched();
+    Part { summary: gathering.named(&strings), matched, calls, chosen: told, left_out }
 }

@@ -13,6 +13,9 @@ mod summary;
 mod totals;
 mod waited;
 
+use std::collections::BTreeSet;
+use std::ptr;
+
 use rustc_hash::FxHashMap;
 
 pub use range::Range;
@@ -96,6 +99,14 @@ impl<'p> Replay<'p> {
             is_ok: Truth { must: !played.fails, may: played.ok },
         });
         span.collect()
+    }
+
+    /// Which of the policy's calls, from 0, held for any that were run again.
+    pub fn matched(&self) -> BTreeSet<usize> {
+        let is_held =
+            |call: &CallPolicy| self.rules.values().flatten().any(|it| ptr::eq(*it, call));
+        let calls = self.policy.call.iter().enumerate();
+        calls.filter(|(_, call)| is_held(call)).map(|(number, _)| number).collect()
     }
 
     /// By span what the policy says of the call that it is a try of.

@@ -24,6 +24,8 @@ pub(super) struct Fate {
     is_open: bool,
     /// An ancestor left when it was measured, and something below it was seen to go on, or all is the same.
     left_as_seen: Option<LeftAsSeen>,
+    /// The same of the span itself.
+    leaves_as_seen: Option<LeftAsSeen>,
     /// From when on an ancestor may have left.
     pub may_be_left: Option<Nanos>,
     /// When an ancestor has left at the latest.
@@ -45,7 +47,8 @@ struct LeftAsSeen {
 pub(super) fn fates(play: &mut Play<'_>) -> Vec<Fate> {
     let mut fates: Vec<Fate> = Vec::with_capacity(play.spans.len());
     for i in 0..play.spans.len() {
-        let fate = fate(play, &fates, i);
+        let mut fate = fate(play, &fates, i);
+        fate.leaves_as_seen = leaves_as_seen(play, i, &fate);
         fates.push(fate);
     }
     fates
@@ -61,6 +64,7 @@ fn fate(play: &mut Play<'_>, fates: &[Fate], i: usize) -> Fate {
         stopped: None,
         is_open: false,
         left_as_seen: None,
+        leaves_as_seen: None,
         may_be_left: None,
         left: None,
     };
@@ -108,7 +112,7 @@ fn come_below(play: &Play<'_>, parent: usize, above: &Fate, fate: &mut Fate) {
     let is_sure = played.leaves == Sure::Must;
     fate.may_be_left = less(fate.may_be_left, Some(above.end.lo));
     fate.left = less(fate.left, above.end.hi.filter(|_| is_sure));
-    let left_as_seen = left_as_seen(play, parent, above);
+    let left_as_seen = above.leaves_as_seen;
     let stops = play.policy.stop_on_cancel.unwrap_or(left_as_seen.is_none());
     if play.policy.stop_on_cancel.is_none() {
         let earlier = |left: &LeftAsSeen| above.left_as_seen.is_none_or(|it| left.at < it.at);
@@ -125,16 +129,15 @@ fn come_below(play: &Play<'_>, parent: usize, above: &Fate, fate: &mut Fate) {
 }
 
 /// A span that left when it was measured, where that tells what goes on below it.
-fn left_as_seen(play: &Play<'_>, i: usize, fate: &Fate) -> Option<LeftAsSeen> {
+fn leaves_as_seen(play: &Play<'_>, i: usize, fate: &Fate) -> Option<LeftAsSeen> {
     let span = &play.course.spans[i];
+    if play.spans[i].leaves == Sure::No || !span.outcome.left() {
+        return None;
+    }
     let is_same = play.is_as_measured(i);
     let mut below = play.course.children(i).iter();
     let is_told = is_same || below.any(|&child| outlasts(play, child, span.end));
-    (span.outcome.left() && is_told).then_some(LeftAsSeen {
-        measured: span.end,
-        at: fate.end.lo,
-        is_same,
-    })
+    is_told.then_some(LeftAsSeen { measured: span.end, at: fate.end.lo, is_same })
 }
 
 /// Whether a span goes on below another that left: it was seen to, or nothing is other than it was.

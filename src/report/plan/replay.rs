@@ -115,7 +115,7 @@ fn summary(told: &Told<'_>, classes: &[(&String, &ClassReplay)], options: &Optio
     blocks.push(Block::Heading("What this leaves out"));
     blocks.push(Block::List(LEFT_OUT.iter().map(|&point| point.to_owned()).collect()));
     blocks.push(Block::Note(
-        "Times in ms; a–b: from the best that may be to the worst; +: of what was seen, and there may be \
+        "Faster and slower tell when requests end, well or not. Times in ms; a–b: from the best that may be to the worst; +: of what was seen, and there may be \
          more that was not; [a, b] is a 95 % interval. Counts are of the requests that were read, \
          unweighted."
             .to_owned(),
