@@ -13,7 +13,7 @@
 //! [`reconstruct`] what a trace says of its requests, [`tables`] every row and column that comes
 //! out, [`distributions`] and [`report`] what people read of it, [`exemplars`] which
 //! traces are shown, [`rules`] what each
-//! finding means, [`diff`] two inputs compared, [`extract`] one trace by itself,
+//! finding means, [`diff`] two inputs compared, [`extract`] one trace by itself, [`calibrate`] what traces do not declare,
 //! [`plan`] what a policy would do, [`cli`] the command.
 
 pub mod units;
@@ -50,6 +50,7 @@ pub mod ranking;
 pub mod selection;
 pub mod timeline;
 
+pub mod calibrate;
 pub mod check;
 pub mod diff;
 pub mod extract;

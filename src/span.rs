@@ -267,6 +267,8 @@ names! {
         Full = "full",
         /// An instant on somebody's wall clock.
         Absolute = "absolute",
+        /// A time after which calls of its kind are cut off, told by their durations alone.
+        Inferred = "inferred",
     }
 }
 
@@ -366,6 +368,10 @@ pub struct Span {
     pub peer_service: Option<Sym>,
     /// The attributes by which classes are split, and their values.
     pub split: Option<Sym>,
+    /// What made it, as far as its resource tells: the language of its SDK, or a proxy.
+    pub stack: Option<Sym>,
+    /// How many tries it holds that have no span of their own, itself counted as the first.
+    pub tries_inside: Option<i32>,
     /// How many span links it carries; counted, not followed.
     pub links: u32,
     /// How many requests of the population it stands for; `None` where nothing says so.
@@ -400,6 +406,7 @@ impl Span {
                         (span.parent_span_id, span.kind, span.outcome, span.http_status),
                         (span.allowance, span.attempt_ordinal, span.queued_before),
                         (span.waited_inside, span.links, span.flags, span.weight),
+                        span.tries_inside,
                     )
                 };
                 rest(self).cmp(&rest(other))
@@ -430,6 +437,7 @@ impl Span {
                         span.ordinal_key,
                         span.queued_key,
                         span.split,
+                        span.stack,
                     ]
                 };
                 texts(self).map(text).cmp(&texts(other).map(text))

@@ -198,6 +198,8 @@ impl Fleet {
             target: None,
             peer_service: None,
             split: None,
+            stack: None,
+            tries_inside: None,
             links: 0,
             weight: None,
             flags: Flags { repeat_safe: true, ..Flags::default() },

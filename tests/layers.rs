@@ -21,7 +21,7 @@ const LEVELS: &[&[&str]] = &[
         "survey",
         "timeline",
     ],
-    &["check", "diff", "extract", "plan", "query", "report"],
+    &["calibrate", "check", "diff", "extract", "plan", "query", "report"],
     &["cli"],
 ];
 
@@ -34,6 +34,7 @@ const BESIDE: &[(&str, &str)] = &[
     ("ranking", "distributions"),
     ("reconstruct", "exemplars"),
     ("plan", "extract"),
+    ("report", "calibrate"),
     ("report", "check"),
     ("timeline", "distributions"),
     ("report", "diff"),

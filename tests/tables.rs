@@ -45,6 +45,7 @@ fn attempt(number: u64, strings: &mut Interner) -> AttemptRow {
         funding: Funding::Unknown,
         duration_ns: nanos(noise % 1000 * u64::from(pick(7))),
         outcome: if pick(11) { Outcome::Error } else { Outcome::Ok },
+        tries_inside: None,
     }
 }
 

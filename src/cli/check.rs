@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::exit;
-use super::input::{Inputs, Rules, one_of, read};
+use super::input::{Calibrating, Inputs, Rules, one_of, read};
 use super::memory::MemoryFlag;
 use super::output::{self, Fatal, Page};
 use super::selection::{By, Selection, Which};
@@ -44,6 +44,9 @@ pub(super) struct Args {
     rules: Rules,
 
     #[command(flatten)]
+    calibrating: Calibrating,
+
+    #[command(flatten)]
     memory: MemoryFlag,
 
     // A contract speaks of whole requests: there is no scope.
@@ -80,7 +83,8 @@ pub(super) struct Args {
 
 /// Runs it.
 pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
-    let Args { inputs, rules, memory, .. } = args;
+    let Args { inputs, memory, .. } = args;
+    let rules = &args.rules.calibrated(&args.calibrating);
     let Some((contract_name, file)) = rules.contract_file()? else {
         let message = "check judges by a contract: give it one by --contract FILE";
         return Err(Fatal::Usage(message.to_owned()));

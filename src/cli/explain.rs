@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use super::exit;
-use super::input::{Inputs, Rules, one_of};
+use super::input::{Calibrating, Inputs, Rules, one_of};
 use super::manifest::VERSION;
 use super::memory::MemoryFlag;
 use super::output::{self, Fatal, Page};
@@ -52,6 +52,9 @@ pub(super) struct Args {
     rules: Rules,
 
     #[command(flatten)]
+    calibrating: Calibrating,
+
+    #[command(flatten)]
     memory: MemoryFlag,
 
     /// How to print it
@@ -79,7 +82,8 @@ fn choice(text: &str) -> Result<Choice, &'static str> {
 /// Runs it.
 pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     args.inputs.refuse_folder("explain")?;
-    let rules = args.rules.outlining(Outlined::Chosen(args.trace.trace));
+    let chosen = Outlined::Chosen(args.trace.trace);
+    let rules = args.rules.outlining(chosen).calibrated(&args.calibrating);
     let mut search = Search::new(&args.trace);
     let whole = Subject::default();
     let mut run = run::run(&args.inputs, &rules, &args.memory, &whole, |group| {

@@ -1,6 +1,6 @@
 //! `dwindle findings`: what is wrong where, those that waste most first.
 
-use super::input::{Inputs, Rules, one_of};
+use super::input::{Calibrating, Inputs, Rules, one_of};
 use super::memory::MemoryFlag;
 use super::output::{self, Fatal, Page};
 use super::selection::Selection;
@@ -31,6 +31,9 @@ pub(super) struct Args {
     rules: Rules,
 
     #[command(flatten)]
+    calibrating: Calibrating,
+
+    #[command(flatten)]
     memory: MemoryFlag,
 
     #[command(flatten)]
@@ -55,7 +58,8 @@ const TOP: usize = 15;
 pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     let mut ranking = Ranking::default();
     let mut overview = Overview::default();
-    let Args { inputs, rules, memory, selection, .. } = args;
+    let Args { inputs, memory, selection, .. } = args;
+    let rules = &args.rules.calibrated(&args.calibrating);
     let source = Source { inputs, rules, memory, selection, is_judged: false };
     let facts = source.read(|part| match part {
         Part::Traces(tables) => {

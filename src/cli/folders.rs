@@ -250,6 +250,7 @@ fn join(joined: &mut RunFacts, facts: RunFacts) {
         problems: _,
         // The same in all.
         contracts: _,
+        calibrated: _,
         scope: _,
         split_by: _,
         chosen: _,

@@ -167,6 +167,20 @@ pub(super) struct Rules {
     /// Which traces are told span by span as well, for a verb that wants some.
     #[arg(skip)]
     outlined: Outlined,
+
+    /// What nothing declares is told by durations and outcomes, for a verb that wants that.
+    #[arg(skip)]
+    is_calibrated: bool,
+}
+
+/// Whether durations and outcomes tell what nothing declares.
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct Calibrating {
+    /// Go by what traces and flags declare alone. Otherwise, where traces are read without a contract,
+    /// their durations and outcomes tell timeouts, deadlines and allowances, which are marked as
+    /// inferred or measured (docs/inference.md)
+    #[arg(long)]
+    declared_only: bool,
 }
 
 /// What classes of requests were promised.
@@ -246,7 +260,20 @@ impl Rules {
             deadlines: Deadlines::default(),
             strictness: strictness.clone(),
             outlined: Outlined::None,
+            is_calibrated: false,
         }
+    }
+
+    /// Whether what nothing declares is told by durations and outcomes.
+    pub(super) const fn calibrates(&self) -> bool {
+        self.is_calibrated
+    }
+
+    /// The same, going by what durations and outcomes tell as well, unless a contract was given or only
+    /// what is declared is to count.
+    pub(super) fn calibrated(&self, calibrating: &Calibrating) -> Self {
+        let is_calibrated = self.contracts.contract.is_none() && !calibrating.declared_only;
+        Self { is_calibrated, ..self.clone() }
     }
 
     /// What tells how far clocks are apart.
@@ -281,13 +308,15 @@ impl Rules {
 
     /// The policy: contracts in file order, then `--deadline` in the order of the flags.
     pub(super) fn policy(&self) -> Result<Policy, Fatal> {
-        let mut contracts = self.contract_file()?.map_or_else(Vec::new, |(_, file)| file.contracts);
+        let file = self.contract_file()?.map(|(_, file)| file).unwrap_or_default();
+        let ContractFile { mut contracts, calls, suppressions: _ } = file;
         contracts.extend(self.deadlines.deadline.iter().enumerate().map(|(place, flag)| {
             let name = format!("--deadline {}", place + 1);
             Contract::deadline_only(name, flag.operation.clone(), flag.deadline)
         }));
         Ok(Policy {
             contracts,
+            calls,
             tolerance: self.strictness.tolerance,
             outlined: self.outlined,
             ..Policy::default()

@@ -184,6 +184,7 @@ impl Manifest {
             span_links: self.coverage.span_links,
             chosen_by: self.sampling.chosen_by.into_keys().collect(),
             problems,
+            calibrated: None,
             scope: self.scope,
             split_by: self.split_by,
             chosen: None,

@@ -1,6 +1,6 @@
 //! `dwindle report`: where the deadline of each request class goes.
 
-use super::input::{Inputs, Rules, one_of};
+use super::input::{Calibrating, Inputs, Rules, one_of};
 use super::memory::MemoryFlag;
 use super::output::{self, Fatal, Page};
 use super::selection::Selection;
@@ -31,6 +31,9 @@ pub(super) struct Args {
 
     #[command(flatten)]
     rules: Rules,
+
+    #[command(flatten)]
+    calibrating: Calibrating,
 
     #[command(flatten)]
     memory: MemoryFlag,
@@ -68,7 +71,7 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     let Args { inputs, rules, memory, selection, format, .. } = args;
     let options = Options::for_format(*format);
     let outlined = if options.has_pictures { Outlined::Exemplars } else { Outlined::None };
-    let rules = &rules.outlining(outlined);
+    let rules = &rules.outlining(outlined).calibrated(&args.calibrating);
     let source = Source { inputs, rules, memory, selection, is_judged: false };
     let facts = source.read(|part| match part {
         Part::Traces(tables) => {

@@ -10,14 +10,16 @@ use super::memory::MemoryFlag;
 use super::output::{self, Fatal};
 use super::progress::ProgressLine;
 use super::selection::Subject;
+use crate::calibrate::{Calibration, Chosen, Observed, contract_text};
 use crate::clocks::{Offsets, Pool};
-use crate::contract::Contract;
+use crate::contract::{Contract, ContractFile};
 use crate::graveyard::Graveyard;
-use crate::ingest::{Ingested, Settings, scatter};
-use crate::reconstruct::{Policy, reconstruct};
+use crate::ingest::{Ingested, Partitions, Settings, scatter};
+use crate::reconstruct::{Outlined, Policy, observe, reconstruct};
 use crate::span::Spans;
 use crate::survey::{Facts, call_bounds, survey};
 use crate::tables::Tables;
+use crate::units::Nanos;
 
 /// What is known besides the rows.
 #[derive(Debug)]
@@ -32,6 +34,8 @@ pub(super) struct Run {
     pub scope: Option<String>,
     /// The attributes by which classes were split.
     pub split_by: Vec<String>,
+    /// The contract that the traces themselves come to, where none was given.
+    pub calibrated: Option<String>,
     /// The findings that need several traces, and the hops that they are about, which were handed
     /// out before.
     pub graveyard: Tables,
@@ -42,6 +46,7 @@ pub(super) struct Read {
     ingested: Ingested<()>,
     facts: Facts,
     policy: Policy,
+    calibrated: Option<String>,
 }
 
 impl Read {
@@ -53,9 +58,10 @@ impl Read {
         matched: &BTreeSet<String>,
         graveyard: Tables,
     ) -> Run {
-        let Self { ingested, facts, policy } = self;
+        let Self { ingested, facts, policy, calibrated } = self;
         // Of a scope contracts may have matched requests that never came there.
-        let unmatched = policy.contracts.iter().filter(|it| !matched.contains(&it.name));
+        let is_unmatched = |it: &&Contract| !it.calibrated && !matched.contains(&it.name);
+        let unmatched = policy.contracts.iter().filter(is_unmatched);
         for contract in unmatched.filter(|_| policy.scope.is_none()) {
             let pattern = contract.matches.operation.as_ref();
             let pattern =
@@ -66,9 +72,10 @@ impl Read {
         Run {
             ingested,
             facts,
-            contracts: Contract::digest(&policy.contracts),
+            contracts: Contract::digest(&policy.contracts, &policy.calls),
             scope: policy.scope,
             split_by: subject.split_by().to_vec(),
+            calibrated,
             graveyard,
         }
     }
@@ -102,6 +109,18 @@ pub(super) fn read<T: Send>(
         pool.merge(&calls.unwrap_or_default());
     })?;
     let offsets = pool.offsets();
+    let mut policy = policy;
+    let mut calibrated = None;
+    if rules.calibrates() {
+        let text = contract_text(&observe_all(&mut partitions, &policy, &offsets)?);
+        let file = ContractFile::parse("what was calibrated", &text)
+            .map_err(|error| Fatal::Config { flag: "--contract", error })?;
+        // A reserve is what people want to keep; that others took as long is no reason to blame any.
+        let unreserved = |contract| Contract { return_reserve: Nanos::ZERO, ..contract };
+        policy.contracts.extend(file.contracts.into_iter().map(unreserved));
+        policy.calls.extend(file.calls);
+        calibrated = Some(text);
+    }
     loop {
         let group = partitions.next_group(|spans| rebuild(spans, &policy, &offsets))?;
         if group.is_empty() {
@@ -110,7 +129,24 @@ pub(super) fn read<T: Send>(
         take(group)?;
     }
     drop(progress);
-    Ok(Read { ingested, facts, policy })
+    Ok(Read { ingested, facts, policy, calibrated })
+}
+
+/// What the traces themselves say of limits and of what attempts need, before any is judged.
+pub(super) fn observe_all(
+    partitions: &mut Partitions,
+    policy: &Policy,
+    offsets: &Offsets,
+) -> Result<Calibration, Fatal> {
+    let whole = &Policy { scope: None, outlined: Outlined::None, ..policy.clone() };
+    let mut observed = Observed::default();
+    let look = |spans: &Spans| {
+        let mut of_partition = Observed::default();
+        of_partition.add(&observe(spans, whole, offsets));
+        of_partition
+    };
+    partitions.look_at_all(look, |of_partition| observed.merge(of_partition))?;
+    Ok(observed.calibrate(Chosen::default()))
 }
 
 /// Reads `inputs` and hands the tables of some partitions at a time to `take`, in the order of the

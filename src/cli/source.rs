@@ -74,8 +74,9 @@ impl Source<'_> {
                 "{name} was analyzed by --scope: contracts are about whole requests"
             )));
         }
-        let contracts = self.rules.policy()?.contracts;
-        if self.is_judged && folders.contracts() != Some(Contract::digest(&contracts).as_str()) {
+        let policy = self.rules.policy()?;
+        let digest = Contract::digest(&policy.contracts, &policy.calls);
+        if self.is_judged && folders.contracts() != Some(digest.as_str()) {
             return Err(Fatal::Usage(format!(
                 "{name} was analyzed by other contracts: what they say of deadlines, reserves and \
                  retries is in its tables; analyze the traces again by these, or judge them directly"
@@ -107,6 +108,7 @@ impl Source<'_> {
         let problems = run.ingested.problems.iter().map(|row| Problem::from_row(row, strings));
         let problems = problems.collect();
         // Nothing of the topology is among the facts.
-        Ok(Manifest::new(&self.inputs.paths, &run, &Overview::default()).run_facts(problems))
+        let manifest = Manifest::new(&self.inputs.paths, &run, &Overview::default());
+        Ok(RunFacts { calibrated: run.calibrated, ..manifest.run_facts(problems) })
     }
 }

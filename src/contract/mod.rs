@@ -1,6 +1,7 @@
 //! Contracts: request classes and their budgets, matched to root spans (SEMANTICS §13), what they
 //! promise, and which findings are suppressed for a while.
 
+mod call_terms;
 mod limit;
 mod suppression;
 
@@ -15,6 +16,7 @@ use crate::config_values::{
     duration, durations, optional_count, optional_duration, optional_ratio, text,
 };
 use crate::units::Nanos;
+pub use call_terms::CallTerms;
 pub use limit::{Comparison, HopMeasure, HopValue, Limit, Promise, Ratio, Statistic, TimeOf};
 pub use suppression::Suppression;
 
@@ -53,6 +55,9 @@ pub struct Contract {
     pub queue_policy: Option<String>,
     /// Kept and printed.
     pub owner: Option<String>,
+    /// Its deadline was taken from traces: it counts for requests that declare none, and is told as
+    /// inferred.
+    pub calibrated: bool,
     /// The line of the file on which it begins, from 1; 0 of one that no file holds.
     #[serde(skip)]
     pub line: usize,
@@ -155,6 +160,8 @@ impl<'de> Deserialize<'de> for Glob {
 pub struct ContractFile {
     /// The contracts, in the order in which they are tried.
     pub contracts: Vec<Contract>,
+    /// What is known of calls, in the order in which it is looked for.
+    pub calls: Vec<CallTerms>,
     /// Findings that do not fail a check for a while.
     pub suppressions: Vec<Suppression>,
 }
@@ -164,6 +171,8 @@ pub struct ContractFile {
 struct Parsed {
     #[serde(default)]
     contract: Vec<toml::Spanned<Contract>>,
+    #[serde(default)]
+    call: Vec<toml::Spanned<CallTerms>>,
     #[serde(default)]
     suppress: Vec<toml::Spanned<Suppression>>,
 }
@@ -203,8 +212,27 @@ impl ContractFile {
             }
             contracts.push(contract);
         }
+        let calls = parsed.call.into_iter().map(|spanned| {
+            let start = spanned.span().start;
+            let terms =
+                CallTerms { line: config_error::line_of(text, start), ..spanned.into_inner() };
+            match terms.contradiction() {
+                None => Ok(terms),
+                Some((key, message)) => {
+                    let byte = config_error::key_after(text, start, key).unwrap_or(start);
+                    let key = Some(key.to_owned());
+                    Err(ContractError::at_byte(file, text, byte, key, message.to_owned()))
+                }
+            }
+        });
+        let calls = calls.collect::<Result<_, _>>()?;
         let suppressions = Suppression::numbered(parsed.suppress, file, text)?;
-        Ok(Self { contracts, suppressions })
+        Ok(Self { contracts, calls, suppressions })
+    }
+
+    /// A digest of all that it says that tables depend on: what was analyzed by another is told by it.
+    pub fn digest(&self) -> String {
+        Contract::digest(&self.contracts, &self.calls)
     }
 }
 
@@ -217,9 +245,9 @@ impl Contract {
         ContractFile::parse(file, text).map(|file| file.contracts)
     }
 
-    /// A digest of all that `contracts` say that tables depend on: what was analyzed by others is told
-    /// by it.
-    pub fn digest(contracts: &[Self]) -> String {
+    /// A digest of all that `contracts` and `calls` say that tables depend on: what was analyzed by
+    /// others is told by it.
+    pub fn digest(contracts: &[Self], calls: &[CallTerms]) -> String {
         let said = |contract: &Self| {
             let Self { name, request_class, matches, deadline, return_reserve, .. } = contract;
             let Self { reconciliation_reserve, residual_bound, detached, long_lived, .. } =
@@ -227,9 +255,18 @@ impl Contract {
             let retry = contract.retry.as_ref();
             let retry = retry.map(|retry| (&retry.owner, retry.attempt_allowance));
             let times = (deadline, return_reserve, reconciliation_reserve, residual_bound);
-            format!("{:?}", (name, request_class, matches, times, detached, long_lived, retry))
+            let calibrated = contract.calibrated;
+            let what = (name, request_class, matches, times, detached, long_lived, retry);
+            format!("{what:?}{calibrated}")
         };
-        let said: Vec<String> = contracts.iter().map(said).collect();
+        let said_of_calls = |terms: &CallTerms| {
+            let CallTerms { caller, callee, operation, timeout, propagates, .. } = terms;
+            let CallTerms { attempt_allowance, break_even, calibrated, .. } = terms;
+            let times = (timeout, propagates, attempt_allowance, break_even);
+            format!("{:?}", (caller, callee, operation, times, calibrated))
+        };
+        let said = contracts.iter().map(said).chain(calls.iter().map(said_of_calls));
+        let said: Vec<String> = said.collect();
         format!("{:016x}", XxHash64::oneshot(0, said.join("\n").as_bytes()))
     }
 

@@ -75,6 +75,8 @@ impl Conventions {
             target,
             peer_service: peer_service.map(|peer| strings.intern(&peer)),
             split: self.split.of_span(&resource.split, &raw.attributes, strings),
+            stack: None,
+            tries_inside: None,
             links: raw.links,
             weight: self.weight(raw, &found, tally),
             flags: flags(raw, kind, outcome, name.map(|(means, _)| means), is_try, &found),

@@ -149,6 +149,8 @@ fn renumber(span: &mut Span, numbers: &[Sym]) {
         target: span.target,
         peer_service: span.peer_service.map(new),
         split: span.split.map(new),
+        stack: span.stack.map(new),
+        tries_inside: span.tries_inside,
         links: span.links,
         weight: span.weight,
         flags: span.flags,

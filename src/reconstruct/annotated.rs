@@ -55,7 +55,7 @@ impl<'a> Annotated<'a> {
         let Context { strings, policy, scope, .. } = context;
         trace.fill(spans, context);
         deadlines.fill(trace);
-        calls.fill(trace, deadlines, strings);
+        calls.fill(trace, deadlines, context);
         hops.fill(trace, deadlines, calls, policy.tolerance);
         own_time.fill(trace, calls);
         work.fill(trace, own_time, strings);
@@ -127,9 +127,13 @@ impl<'a> Annotated<'a> {
     pub(super) fn evidence_of_deadline(&self, deadline: Moment) -> Evidence {
         let (_, set_by) = deadline;
         let request = self.trace.request(set_by);
-        let by_contract = request.deadline == Some(deadline)
-            && request.deadline_source == DeadlineSource::Contract;
-        match self.trace.span(set_by).grant {
+        let source = request.deadline_source;
+        let is_own = request.deadline == Some(deadline);
+        if is_own && source == DeadlineSource::Inferred {
+            return Evidence::Inferred;
+        }
+        let by_contract = is_own && source == DeadlineSource::Contract;
+        match self.trace.own_grant(set_by) {
             Some(grant) if !by_contract => evidence_of_grant(grant.kind),
             _ => Evidence::Configured,
         }
@@ -141,6 +145,7 @@ pub(super) const fn evidence_of_grant(kind: GrantKind) -> Evidence {
     match kind {
         GrantKind::Full => Evidence::Configured,
         GrantKind::Remaining | GrantKind::Absolute => Evidence::Declared,
+        GrantKind::Inferred => Evidence::Inferred,
     }
 }
 

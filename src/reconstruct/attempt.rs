@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use super::Context;
 use super::deadline::Deadlines;
 use super::numbers::Numbers;
+use super::terms::Allowance;
 use super::trace::{Trace, is_attempt};
 use crate::budget;
-use crate::span::{Interner, Outcome, Span, SpanId, Sym, Target};
+use crate::span::{Outcome, Span, SpanId, Sym, Target};
 use crate::tables::{AttemptKind, Funding};
 use crate::units::{Nanos, UnixNanos};
 
@@ -25,6 +27,12 @@ pub(super) struct Attempt {
     pub remaining: Option<Nanos>,
     /// What one attempt needs.
     pub allowance: Option<Nanos>,
+    /// What said so.
+    pub allowance_key: Option<Sym>,
+    /// With less left than that it is beyond doubt that it could not be funded.
+    pub needs_at_least: Option<Nanos>,
+    /// Other attempts told what it needs.
+    pub is_measured: bool,
     /// Whether that was left.
     pub funding: Funding,
     /// Its call.
@@ -48,14 +56,19 @@ pub(super) struct Calls {
 
 impl Calls {
     /// Finds the calls below every span.
-    pub(super) fn fill(&mut self, trace: &Trace<'_>, deadlines: &Deadlines, strings: &Interner) {
+    pub(super) fn fill(
+        &mut self,
+        trace: &Trace<'_>,
+        deadlines: &Deadlines,
+        context: Context<'_, '_>,
+    ) {
         self.attempts.clear();
         self.attempts_missing = false;
         self.open.clear();
         let mut below = Below {
             trace,
             deadlines,
-            strings,
+            context,
             found: self,
             of_call_span: None,
             redirected: BTreeMap::new(),
@@ -98,7 +111,7 @@ struct Call {
 struct Below<'t, 'a> {
     trace: &'t Trace<'a>,
     deadlines: &'t Deadlines,
-    strings: &'t Interner,
+    context: Context<'t, 't>,
     found: &'t mut Calls,
     /// The one call of the attempts below a call span.
     of_call_span: Option<usize>,
@@ -181,10 +194,34 @@ impl Below<'_, '_> {
         matches!(outcomes, (Outcome::Ok, Outcome::Cancelled) | (Outcome::Cancelled, Outcome::Ok))
     }
 
+    /// What try `i` needs: what its span declares, else what is known of such calls, or of all that its
+    /// service makes for such requests; what was measured counts last.
+    fn allowance(&self, i: usize) -> Allowance {
+        let (span, marks) = (self.trace.span(i), self.context.marks);
+        let known = self.trace.terms(i).allowance;
+        let given = known.filter(|known| known.key != Some(marks.measured));
+        let by_class = || {
+            let service = span.service;
+            self.trace.request(i).allowance(service, self.context.strings).map(|length| Allowance {
+                length: Some(length),
+                key: Some(marks.contract),
+                least: Some(length),
+            })
+        };
+        match span.allowance {
+            Some(length) => {
+                Allowance { length: Some(length), key: span.allowance_key, least: Some(length) }
+            }
+            None => given.or_else(by_class).or(known).unwrap_or_default(),
+        }
+    }
+
     /// Appends try `i` to the call that it joins, else to a new one. Gives the call.
     fn append(&mut self, joins: Option<usize>, i: usize) -> usize {
         let (trace, span) = (self.trace, self.trace.span(i));
         let before = joins.map(|call| self.found.open[call].last);
+        let Allowance { length: allowance, key: allowance_key, least: needs_at_least } =
+            self.allowance(i);
         let open = &mut self.found.open;
         let call = joins.unwrap_or_else(|| {
             open.push(Call { last: i, attempts: 0 });
@@ -202,7 +239,6 @@ impl Below<'_, '_> {
             Some(_) => AttemptKind::Retry,
         };
         let request = trace.request(i);
-        let allowance = span.allowance.or_else(|| request.allowance(span.service, self.strings));
         let deadline = trace.link(i).and_then(|parent| self.deadlines.effective[parent]);
         let remaining = deadline.map(|(deadline, _)| deadline - trace.start(i));
         self.found.attempts.push(Attempt {
@@ -212,6 +248,9 @@ impl Below<'_, '_> {
             backoff: before.map(|before| (trace.start(i) - trace.end(before)).at_least_zero()),
             remaining,
             allowance,
+            allowance_key,
+            needs_at_least,
+            is_measured: allowance_key == Some(self.context.marks.measured),
             funding: funding(remaining, allowance, request.reserve()),
             call,
         });

@@ -37,6 +37,6 @@ impl Deadlines {
 /// A server counts the grant of its client from its own receipt.
 fn told_by_client(trace: &Trace<'_>, i: usize) -> Option<Moment> {
     let client = trace.parent(i).filter(|&parent| trace.is_client(parent))?;
-    let grant = trace.span(client).grant.filter(|_| trace.is_server(i))?;
+    let grant = trace.own_grant(client).filter(|_| trace.is_server(i))?;
     Some((trace.arrival(i) + grant.value, i))
 }

@@ -284,7 +284,8 @@ impl Found<'_, '_> {
         let reserve = self.of.trace.request(attempt.span).reserve();
         let needed = attempt.allowance.filter(|&allowance| allowance > Nanos::ZERO);
         let needed = needed.map(|allowance| {
-            let until = (start.0 + reserve + allowance, start.1);
+            let least = attempt.needs_at_least.unwrap_or(allowance);
+            let until = (start.0 + reserve + least, start.1);
             (allowance, Claim::after(until, deadline))
         });
         let (excess, claim) = match (attempt.funding, needed) {
@@ -299,7 +300,11 @@ impl Found<'_, '_> {
                 (start.0 - deadline.0, needed.map_or(expired, |(_, claim)| claim))
             }
         };
-        let evidence = self.of.evidence_of_deadline(deadline);
+        let evidence = if attempt.is_measured {
+            Evidence::Inferred
+        } else {
+            self.of.evidence_of_deadline(deadline)
+        };
         self.add(code, attempt.span, excess, evidence, &[claim]);
     }
 

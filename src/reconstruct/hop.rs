@@ -149,7 +149,7 @@ impl Hops {
             let call_span = trace.link(first).filter(|&parent| {
                 trace.is_call_span(parent) && super::trace::is_attempt(trace.span(first))
             });
-            self.handed[first] = call_span.filter(|_| trace.span(first).grant.is_none());
+            self.handed[first] = call_span.filter(|_| trace.own_grant(first).is_none());
         }
     }
 
@@ -233,6 +233,7 @@ fn hop(
     let above = trace.link(first);
     let granted = client
         .and_then(|client| given(client, above))
+        .map(|(grant, anchor, judge)| (within(trace, deadlines, first, grant), anchor, judge))
         .or_else(|| handed.and_then(|call_span| given(call_span, trace.link(call_span))))
         .or_else(|| server.and_then(|server| given(server, above)));
     let (judged_at, judge) =
@@ -257,6 +258,19 @@ fn hop(
         begun: server.map(|server| trace.execution_start(server)),
         is_suspect: false,
         repeats: false,
+    }
+}
+
+/// The grant of a client that may be known to wait no longer than its caller has left.
+fn within(trace: &Trace<'_>, deadlines: &Deadlines, client: usize, grant: Grant) -> Grant {
+    let is_within = trace.span(client).grant.is_none() && trace.terms(client).propagates;
+    let deadline = trace.link(client).and_then(|parent| deadlines.effective[parent]);
+    match deadline.filter(|_| is_within) {
+        Some((deadline, _)) => {
+            let left = (deadline - trace.start(client)).at_least_zero();
+            Grant { value: grant.value.min(left), ..grant }
+        }
+        None => grant,
     }
 }
 
@@ -331,7 +345,7 @@ fn find_repeats(trace: &Trace<'_>, hops: &mut [Hop], floor: Nanos) {
         let Some(grant) = hop.grant.filter(|_| hop.is_suspect) else { continue };
         let equals = |allowance: Nanos| budget::is_equal(grant.value, allowance, floor);
         let mut above = std::iter::successors(hop.caller, |&i| trace.link(i));
-        let mut near = above.by_ref().take(NEAR).filter_map(|i| trace.span(i).grant);
+        let mut near = above.by_ref().take(NEAR).filter_map(|i| trace.own_grant(i));
         hop.repeats = trace.request(hop.first).budget_at_origin().is_some_and(equals)
             || near.any(|grant| equals(grant.value));
         others |= !hop.repeats;
@@ -365,7 +379,7 @@ fn find_repeats_above(trace: &Trace<'_>, hops: &mut [Hop], floor: Nanos) {
             }
             next += 1;
         }
-        above.enter(i, trace.span(i).grant.map(|grant| grant.value));
+        above.enter(i, trace.own_grant(i).map(|grant| grant.value));
     }
 }
 

@@ -23,6 +23,7 @@ mod request;
 mod rows;
 mod scope;
 mod stay;
+mod terms;
 mod trace;
 mod tree;
 
@@ -31,10 +32,11 @@ use class::Classes;
 pub use course::{Course, CourseSpan, Role, Try};
 pub use outline::TraceChoice;
 use rows::Rows;
+use terms::Marks;
 
 use crate::budget;
 use crate::clocks::Offsets;
-use crate::contract::Contract;
+use crate::contract::{CallTerms, Contract};
 use crate::exemplars::Candidates;
 use crate::span::{Interner, Spans, Sym};
 use crate::tables::Tables;
@@ -45,6 +47,8 @@ use crate::units::Nanos;
 pub struct Policy {
     /// Tried in this order; the first that matches a root span holds.
     pub contracts: Vec<Contract>,
+    /// What is known of calls; looked for in this order.
+    pub calls: Vec<CallTerms>,
     /// The floor of [`budget::tolerance`].
     pub tolerance: Nanos,
     /// Which traces are told span by span as well.
@@ -69,6 +73,7 @@ impl Default for Policy {
     fn default() -> Self {
         Self {
             contracts: Vec::new(),
+            calls: Vec::new(),
             tolerance: budget::TOLERANCE_FLOOR,
             outlined: Outlined::None,
             scope: None,
@@ -85,8 +90,10 @@ pub fn reconstruct(mut spans: Spans, policy: &Policy, offsets: &Offsets) -> Tabl
     let mut annotated = Annotated::default();
     let mut candidates = Candidates::default();
     let scope = policy.scope.as_ref().map(|service| told.tables.strings.intern(service));
+    let marks = Marks::of(&mut told.tables.strings);
     for trace in rows.chunk_by(|one, other| one.trace_id == other.trace_id) {
-        let context = Context { strings: &told.tables.strings, policy, offsets, scope };
+        let strings = &told.tables.strings;
+        let context = Context { strings, policy, offsets, scope, marks };
         annotated.fill(trace, context);
         let (requests, findings) = (told.tables.requests.len(), told.tables.findings.len());
         told.append(&annotated);
@@ -109,6 +116,12 @@ pub fn reconstruct(mut spans: Spans, policy: &Policy, offsets: &Offsets) -> Tabl
     told.tables
 }
 
+/// The rows of requests, hops and attempts of a partition of whole traces, sorted, as far as they tell
+/// how long things took and how they ended, for those who look at all traces before any is judged.
+pub fn observe(spans: &Spans, policy: &Policy, offsets: &Offsets) -> Tables {
+    reconstruct(spans.clone(), policy, offsets)
+}
+
 /// The course of each request of a partition of whole traces, handed to `take` one after another: what
 /// the tables are made of, for those who run requests again. Gives back the strings of all their names.
 pub fn courses(
@@ -121,8 +134,9 @@ pub fn courses(
     let Spans { mut strings, rows } = spans;
     let mut annotated = Annotated::default();
     let mut classes = Classes::default();
+    let marks = Marks::of(&mut strings);
     for trace in rows.chunk_by(|one, other| one.trace_id == other.trace_id) {
-        annotated.fill(trace, Context { strings: &strings, policy, offsets, scope: None });
+        annotated.fill(trace, Context { strings: &strings, policy, offsets, scope: None, marks });
         course::for_each(&annotated, &mut classes, &mut strings, &mut take);
     }
     strings
@@ -137,4 +151,5 @@ struct Context<'a, 's> {
     offsets: &'a Offsets,
     /// The service of `policy.scope`.
     scope: Option<Sym>,
+    marks: Marks,
 }

@@ -72,17 +72,19 @@ impl<'a> Request<'a> {
         let contracted = contract.and_then(|contract| contract.deadline);
         let contracted = contracted.map(|length| (origin + length, told_by));
         let declared = trace.grant(root).map(|(grant, anchor)| (anchor + grant.value, root));
-        let deadline_source = match (contracted, declared) {
-            (Some(_), _) => DeadlineSource::Contract,
-            (None, Some(_)) => DeadlineSource::Declared,
-            (None, None) => DeadlineSource::None,
+        let is_calibrated = contract.is_some_and(|contract| contract.calibrated);
+        let (deadline, deadline_source) = match (contracted, declared) {
+            (Some(_), None) if is_calibrated => (contracted, DeadlineSource::Inferred),
+            (Some(_), _) if !is_calibrated => (contracted, DeadlineSource::Contract),
+            (_, Some(_)) => (declared, DeadlineSource::Declared),
+            (_, None) => (None, DeadlineSource::None),
         };
         Self {
             root,
             contract,
             origin,
             origin_told_by: told_by,
-            deadline: contracted.or(declared),
+            deadline,
             deadline_source,
             spans: 0,
             last_end: trace.end(root),

@@ -18,23 +18,17 @@ use crate::tables::{
 };
 use crate::units::{Nanos, UnixNanos};
 
-/// What stands for the key of an allowance that the contract tells.
-const CONTRACT: &str = "contract";
-
 /// The rows of a partition, while they grow trace by trace.
 #[derive(Debug)]
 pub(super) struct Rows {
     /// The rows so far. Their strings extend those of the spans.
     pub tables: Tables,
-    /// [`CONTRACT`].
-    by_contract: Sym,
     classes: Classes,
 }
 
 impl Rows {
     /// No rows yet; `strings` are those of the spans, of which there are so many.
-    pub(super) fn new(mut strings: Interner, spans: usize) -> Self {
-        let by_contract = strings.intern(CONTRACT);
+    pub(super) fn new(strings: Interner, spans: usize) -> Self {
         // Most traces have fewer of each; what is not used is never touched.
         let tables = Tables {
             strings,
@@ -43,7 +37,7 @@ impl Rows {
             segments: Vec::with_capacity(spans),
             ..Tables::default()
         };
-        Self { tables, by_contract, classes: Classes::default() }
+        Self { tables, classes: Classes::default() }
     }
 
     /// Appends the rows of one trace.
@@ -74,7 +68,6 @@ impl Rows {
                 trace_id: root.trace_id,
                 class,
                 contract,
-                by_contract: self.by_contract,
                 root_span_id: root.span_id,
             };
             let segments = of.path.segments(number);
@@ -164,8 +157,6 @@ struct Subject<'t, 'a> {
     trace_id: TraceId,
     class: Sym,
     contract: Option<Sym>,
-    /// [`CONTRACT`].
-    by_contract: Sym,
     root_span_id: SpanId,
 }
 
@@ -331,6 +322,12 @@ impl Subject<'_, '_> {
             remaining_at_start_ns: remaining(hop.begun.map(|(begun, _)| begun)),
             duration_ns: trace.span(half).duration(),
             outcome: trace.outcome(half),
+            callee_outcome: hop.server.map(|server| trace.outcome(server)),
+            return_ns: hop
+                .client
+                .zip(hop.server)
+                .map(|(client, server)| trace.end(client) - trace.end(server)),
+            stack: trace.span(hop.server.unwrap_or(half)).stack,
             late_work_ns: request.deadline.map(|_| below.late_work),
             late_work_min_ns: request.deadline.map(|_| below.late_work_min),
             late_work_max_ns: request.deadline.map(|_| below.late_work_max),
@@ -372,10 +369,11 @@ impl Subject<'_, '_> {
                 .remaining
                 .map(|left| budget::available(left, self.request.reserve())),
             allowance_ns: attempt.allowance,
-            allowance_key: span.allowance_key.or(attempt.allowance.map(|_| self.by_contract)),
+            allowance_key: attempt.allowance_key,
             funding: attempt.funding,
             duration_ns: span.duration(),
             outcome: trace.outcome(i),
+            tries_inside: span.tries_inside,
         }
     }
 

@@ -6,6 +6,7 @@ use super::clock::Clock;
 use super::memory::refill;
 use super::moment::{Moment, Stretch};
 use super::request::Request;
+use super::terms::{Known, Terms};
 use super::tree::{Children, Tree};
 use crate::span::{Grant, Interner, Kind, Outcome, Span, Sym};
 use crate::stats::Weight;
@@ -30,6 +31,7 @@ pub(super) struct Trace<'a> {
     is_server: Vec<bool>,
     is_call_span: Vec<bool>,
     caller: Vec<Option<usize>>,
+    terms: Terms,
     /// By span: whether it, or a span above it, is attached.
     apart: Vec<bool>,
     /// Whether anything in it waits; in most traces nothing does, which spares a look at each hop.
@@ -46,6 +48,11 @@ impl<'a> Trace<'a> {
         self.tell_roles();
         let is_server = &self.is_server;
         self.clock.settle_wordless(&self.tree, &self.children, |child| is_server[child]);
+        let Self { tree, children, is_server, is_call_span, .. } = self;
+        self.terms.fill(tree, context, |i| {
+            let is_one = !is_call_span[i] && !tree.attached[i] && tree.link[i].is_some();
+            is_one.then(|| children.of(i).iter().copied().filter(|&child| is_server[child]))
+        });
         self.requests.clear();
         for request in 0..self.tree.request_roots.len() {
             let root = self.tree.request_roots[request];
@@ -195,8 +202,18 @@ impl<'a> Trace<'a> {
 
     /// The grant of `i` and the aligned instant from which it counts.
     pub(super) fn grant(&self, i: usize) -> Option<(Grant, UnixNanos)> {
-        let grant = self.span(i).grant?;
+        let grant = self.own_grant(i)?;
         Some((grant, if grant.from_start { self.start(i) } else { self.arrival(i) }))
+    }
+
+    /// The grant of `i`: what its attributes declare, else what is known of calls of its kind.
+    pub(super) fn own_grant(&self, i: usize) -> Option<Grant> {
+        self.span(i).grant.or_else(|| self.terms.of(i).grant)
+    }
+
+    /// What is known of calls such as client half `i`.
+    pub(super) fn terms(&self, i: usize) -> Known {
+        self.terms.of(i)
     }
 
     /// When a wait span stops to wait: when its first child begins, else when it ends.

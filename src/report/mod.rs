@@ -102,6 +102,8 @@ pub struct RunFacts {
     pub inputs: Vec<String>,
     /// A digest of the contracts by which it was judged.
     pub contracts: String,
+    /// The contract that the traces themselves came to, where none was given.
+    pub calibrated: Option<String>,
     /// How many files were read.
     pub files: u64,
     /// Those that this run read itself: the tables where traces were analyzed before.

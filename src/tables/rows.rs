@@ -12,6 +12,8 @@ names! {
         Contract = "contract",
         /// A grant on the root span itself.
         Declared = "declared",
+        /// What requests of its class show: where they are cut off.
+        Inferred = "inferred",
         /// There is none.
         None = "none",
     }
@@ -394,6 +396,13 @@ table! {
         duration_ns: Nanos, bad = high;
         /// The client's outcome, else the server's.
         outcome: Outcome;
+        /// How the server half ended.
+        callee_outcome: Option<Outcome>, null = "there is no server half";
+        /// From the server's end to the client's: the way back; negative where the server went on.
+        return_ns: Option<Nanos>, null = "one half is missing";
+        /// What made the spans of its callee (docs/inference.md); of its client, where there is no server
+        /// half.
+        stack: Option<Sym>, null = "nothing says so";
         /// Work in its subtree after the deadline.
         late_work_ns: Option<Nanos>, bad = high, null = "no deadline is known";
         /// The least that it is over all offsets that clocks may have: certain.
@@ -464,6 +473,8 @@ table! {
         duration_ns: Nanos, bad = high;
         /// How it ended.
         outcome: Outcome;
+        /// How many tries its span holds that have none of their own.
+        tries_inside: Option<i32>, null = "nothing says so";
     }
 }
 

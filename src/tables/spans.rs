@@ -77,6 +77,10 @@ table! {
         peer_service: Option<Sym>, null = "nothing names it";
         /// The attributes by which classes are split, and their values.
         split: Option<Sym>, null = "there are none";
+        /// What made it: the language of its SDK, or a proxy.
+        stack: Option<Sym>, null = "nothing says so";
+        /// How many tries it holds that have no span of their own, itself counted as the first.
+        tries_inside: Option<i32>, null = "nothing says so";
         /// How many span links it carries.
         links: i64;
         /// How many requests of the population it stands for.
@@ -141,6 +145,8 @@ impl From<&Span> for SpanRow {
             target: span.target,
             peer_service: span.peer_service,
             split: span.split,
+            stack: span.stack,
+            tries_inside: span.tries_inside,
             links: i64::from(span.links),
             weight: span.weight.map(Weight::requests),
             is_wait: flags.is_wait,
@@ -196,6 +202,8 @@ impl SpanRow {
             target: self.target,
             peer_service: self.peer_service,
             split: self.split,
+            stack: self.stack,
+            tries_inside: self.tries_inside,
             links: u32::try_from(self.links).ok()?,
             weight: self.weight.and_then(Weight::new),
             flags: Flags {
@@ -248,6 +256,7 @@ fn text_len(span: &Span, strings: &Interner) -> usize {
         span.route_operation,
         span.peer_service,
         span.split,
+        span.stack,
     ];
     names.into_iter().flatten().map(|name| strings.get(name).len()).sum()
 }

@@ -57,6 +57,8 @@ fn admit(made: Made<'_>, spans: &mut Spans) -> Span {
         target: Some(Target::new(1)),
         peer_service: made.name.split('/').next().map(|name| spans.strings.intern(name)),
         split: None,
+        stack: None,
+        tries_inside: None,
         links: 0,
         weight: None,
         flags: Flags { repeat_safe: true, ..Flags::default() },

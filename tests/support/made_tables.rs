@@ -243,6 +243,9 @@ impl Maker<'_> {
             remaining_at_start_ns: left,
             duration_ns: duration,
             outcome: Outcome::Ok,
+            callee_outcome: (!overgranted).then_some(Outcome::Ok),
+            return_ns: None,
+            stack: None,
             late_work_ns: late,
             late_work_min_ns: late,
             late_work_max_ns: late,
@@ -318,6 +321,7 @@ impl Maker<'_> {
                 None if self.index.is_multiple_of(4) => Outcome::DeadlineExceeded,
                 _ => Outcome::Ok,
             },
+            tries_inside: None,
         };
         self.tables.attempts.push(row);
     }

@@ -499,6 +499,8 @@ fn admit(placed: &Placed, strings: &mut Interner) -> Span {
         target: draft.target.map(|target| Target::new(u64::from(target) + 1)),
         peer_service: draft.target.map(|target| name("peer", target)),
         split: None,
+        stack: None,
+        tries_inside: None,
         links: 0,
         weight: None,
         flags: Flags { is_wordless, ..draft.flags },

@@ -85,6 +85,8 @@ impl Maker {
             target: None,
             peer_service: None,
             split: None,
+            stack: None,
+            tries_inside: None,
             links: 0,
             weight: None,
             flags: Flags::default(),

@@ -35,6 +35,13 @@ pub(super) fn who_set_it(request: &Request<'_>) -> Vec<String> {
                 "The root span says that it was given {given}: {budget} ms from the origin."
             )]
         }
+        DeadlineSource::Inferred => {
+            let class = request.text(row.request_class);
+            vec![format!(
+                "Nothing that was traced: {budget} ms are inferred, the time after which requests of \
+                 the class {class} are cut off."
+            )]
+        }
         DeadlineSource::None => vec![format!(
             "Nothing that was traced: no attribute of the root span says how much time it was \
              given; {}.",

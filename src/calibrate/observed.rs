@@ -1,0 +1,294 @@
+//! What tables show of calls and requests, gathered partition by partition: how long attempts took, and
+//! which of them were cut off.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::sampled::Sampled;
+use crate::budget::TOLERANCE_FLOOR;
+use crate::distributions::{Call, Name, Names};
+use crate::span::{Outcome, SpanId, TraceId};
+use crate::tables::{
+    AttemptKind, AttemptRow, DeadlineSource, HopRow, RequestRow, Tables, TerminalOutcome,
+};
+use crate::units::Nanos;
+
+/// So many attempts that were cut off are kept of each call: enough for every judgement.
+const CUT: usize = 1 << 12;
+
+/// So many values of other kinds.
+const VALUES: usize = 1 << 13;
+
+/// What was seen of calls and of classes of requests.
+#[derive(Clone, Debug, Default)]
+pub struct Observed {
+    /// By caller, callee and the name of the caller's span.
+    pub calls: BTreeMap<Call, CallObserved>,
+    /// By class.
+    pub classes: BTreeMap<Name, ClassObserved>,
+}
+
+/// What was seen of the attempts of one call.
+#[derive(Clone, Debug)]
+pub struct CallObserved {
+    /// How many attempts.
+    pub attempts: u64,
+    /// How long those took that succeeded.
+    pub succeeded: Sampled<Nanos>,
+    /// Those that were cut off: they ended as `deadline_exceeded` or `cancelled`, or failed while their
+    /// callee went on; without those that their callee answered.
+    pub cut: Sampled<Cut>,
+    /// Those that ended so, but were answered: their callee ended before, and not well.
+    pub answered: u64,
+    /// How long the longest of all took.
+    pub longest: Nanos,
+    /// Those that had a deadline, by what was left.
+    pub began: Sampled<Began>,
+}
+
+/// An attempt that was cut off.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cut {
+    /// How long it took.
+    pub duration: Nanos,
+    /// From the origin of its request to its start.
+    pub elapsed: Nanos,
+    /// From when its caller was called to its start; `None` where nobody called it.
+    pub since_caller: Option<Nanos>,
+    /// The class of its request.
+    pub class: Name,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Whether its callee ended after it; `None` where the callee was not traced.
+    pub went_on: Option<bool>,
+}
+
+/// An attempt that had a deadline when it began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Began {
+    /// What was left, less the return reserve, not below zero.
+    pub available: Nanos,
+    /// Whether it succeeded.
+    pub succeeded: bool,
+}
+
+/// What was seen of the requests of one class.
+#[derive(Clone, Debug)]
+pub struct ClassObserved {
+    /// The service of their roots.
+    pub service: Name,
+    /// The name of their roots; method and route where the class tells these.
+    pub operation: Name,
+    /// How many.
+    pub requests: u64,
+    /// From the origin to the end of those whose root ended as `deadline_exceeded` or `cancelled`.
+    pub cut: Sampled<Nanos>,
+    /// The longest of all.
+    pub longest: Nanos,
+    /// The budgets of those whose root declares one.
+    pub declared: Sampled<Nanos>,
+    /// How long they took to return.
+    pub returned: Sampled<Nanos>,
+}
+
+impl Default for CallObserved {
+    fn default() -> Self {
+        Self {
+            attempts: 0,
+            succeeded: Sampled::new(VALUES),
+            cut: Sampled::new(CUT),
+            answered: 0,
+            longest: Nanos::ZERO,
+            began: Sampled::new(VALUES),
+        }
+    }
+}
+
+impl Observed {
+    /// Adds a partition of whole traces.
+    pub fn add(&mut self, tables: &Tables) {
+        let mut names = Names::of(&tables.strings);
+        for row in &tables.requests {
+            self.add_request(row, &mut names, tables);
+        }
+        let hops = Hops::of(tables);
+        let is_hedge = |row: &&AttemptRow| row.kind == AttemptKind::Hedge;
+        let hedges = tables.attempts.iter().filter(is_hedge);
+        let hedged: FxHashSet<(TraceId, SpanId)> =
+            hedges.map(|row| (row.trace_id, row.call_id)).collect();
+        // Whoever loses a race is cut off because somebody else answered.
+        let is_loser = |row: &AttemptRow| {
+            row.outcome == Outcome::Cancelled && hedged.contains(&(row.trace_id, row.call_id))
+        };
+        for row in tables.attempts.iter().filter(|row| !is_loser(row)) {
+            let call = names.call(row.caller_service, row.callee_service, row.operation);
+            let class = names.get(row.request_class);
+            self.calls.entry(call).or_default().add(row, &hops, &class);
+        }
+    }
+
+    fn add_request(&mut self, row: &RequestRow, names: &mut Names<'_>, tables: &Tables) {
+        let class = names.get(row.request_class);
+        let of = self.classes.entry(class.clone()).or_insert_with(|| {
+            let service = names.get(row.root_service);
+            // The class names the route where the span itself names no more than a method.
+            let split = row.split.map(|split| format!(" · {}", tables.strings.get(split)));
+            let named = split.and_then(|split| class.strip_suffix(split.as_str()));
+            let named = named.unwrap_or(&class).strip_prefix(&*service);
+            let named = named.and_then(|named| named.strip_prefix(' '));
+            let operation = match named {
+                Some(named) => named.into(),
+                None => names.get(row.root_operation),
+            };
+            ClassObserved::new(service, operation)
+        });
+        of.add(row);
+    }
+
+    /// Adds what another has seen.
+    pub fn merge(&mut self, other: Self) {
+        for (call, seen) in other.calls {
+            self.calls.entry(call).or_default().merge(seen);
+        }
+        for (class, seen) in other.classes {
+            match self.classes.get_mut(&class) {
+                Some(own) => own.merge(seen),
+                None => {
+                    self.classes.insert(class, seen);
+                }
+            }
+        }
+    }
+
+    /// The same, where attempts of whom nobody knows whom they call go to the only callee that their
+    /// caller is known to call by that name: what is cut off seldom tells who was called.
+    #[must_use]
+    pub fn with_callees(mut self) -> Self {
+        let unknown = |call: &Call| call.callee.is_none();
+        let nobody: Vec<Call> = self.calls.keys().filter(|call| unknown(call)).cloned().collect();
+        for call in nobody {
+            let is_such = |other: &&Call| {
+                !unknown(other)
+                    && (&other.caller, &other.operation) == (&call.caller, &call.operation)
+            };
+            let mut known = self.calls.keys().filter(is_such);
+            if let (Some(only), None) = (known.next().cloned(), known.next())
+                && let Some(seen) = self.calls.remove(&call)
+            {
+                self.calls.entry(only).or_default().merge(seen);
+            }
+        }
+        self
+    }
+}
+
+impl CallObserved {
+    fn add(&mut self, row: &AttemptRow, hops: &Hops<'_>, class: &Name) {
+        self.attempts += 1;
+        self.longest = self.longest.max(row.duration_ns);
+        let (trace, span) = (row.trace_id, row.span_id);
+        if row.outcome == Outcome::Ok {
+            self.succeeded.push(trace, span, row.duration_ns);
+        }
+        if let Some(available) = row.available_at_start_ns {
+            let began = Began { available, succeeded: row.outcome == Outcome::Ok };
+            self.began.push(trace, span, began);
+        }
+        let hop = hops.of_client(trace, span);
+        let returned = hop.and_then(|hop| hop.return_ns);
+        let failed_there =
+            hop.and_then(|hop| hop.callee_outcome).is_some_and(|it| it != Outcome::Ok);
+        let is_answered = returned.is_some_and(|returned| returned >= Nanos::ZERO) && failed_there;
+        let went_on = returned.is_some_and(|returned| returned < -TOLERANCE_FLOOR);
+        if row.outcome.left() && is_answered {
+            self.answered += 1;
+        } else if row.outcome.left() || (row.outcome != Outcome::Ok && went_on) {
+            let cut = Cut {
+                duration: row.duration_ns,
+                elapsed: row.elapsed_at_start_ns,
+                since_caller: hop.and_then(|hop| hops.since_caller(hop, row)),
+                class: class.clone(),
+                outcome: row.outcome,
+                went_on: returned.map(|returned| returned < Nanos::ZERO),
+            };
+            self.cut.push(trace, span, cut);
+        }
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.attempts += other.attempts;
+        self.succeeded.merge(other.succeeded);
+        self.cut.merge(other.cut);
+        self.answered += other.answered;
+        self.longest = self.longest.max(other.longest);
+        self.began.merge(other.began);
+    }
+}
+
+impl ClassObserved {
+    fn new(service: Name, operation: Name) -> Self {
+        Self {
+            service,
+            operation,
+            requests: 0,
+            cut: Sampled::new(CUT),
+            longest: Nanos::ZERO,
+            declared: Sampled::new(VALUES),
+            returned: Sampled::new(VALUES),
+        }
+    }
+
+    fn add(&mut self, row: &RequestRow) {
+        use TerminalOutcome as Ended;
+        let (trace, root) = (row.trace_id, row.root_span_id);
+        self.requests += 1;
+        self.longest = self.longest.max(row.elapsed_ns);
+        let ended = row.terminal_outcome;
+        if matches!(ended, Ended::Cancelled | Ended::DeadlineExceeded | Ended::Indeterminate) {
+            self.cut.push(trace, root, row.elapsed_ns);
+        }
+        let is_declared = row.deadline_source == DeadlineSource::Declared;
+        if let Some(budget) = row.budget_at_origin_ns.filter(|_| is_declared) {
+            self.declared.push(trace, root, budget);
+        }
+        if let Some(returned) = row.return_reserve_used_ns {
+            self.returned.push(trace, root, returned);
+        }
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.requests += other.requests;
+        self.cut.merge(other.cut);
+        self.longest = self.longest.max(other.longest);
+        self.declared.merge(other.declared);
+        self.returned.merge(other.returned);
+    }
+}
+
+/// The hops of a partition, by the span of their client and by their id.
+struct Hops<'t> {
+    of_client: FxHashMap<(TraceId, SpanId), &'t HopRow>,
+    by_id: FxHashMap<(TraceId, SpanId), &'t HopRow>,
+}
+
+impl<'t> Hops<'t> {
+    fn of(tables: &'t Tables) -> Self {
+        let clients = tables.hops.iter().filter_map(|hop| Some((hop.client_span_id?, hop)));
+        // Of several servers of one client the first counts.
+        let of_client = clients.rev().map(|(span, hop)| ((hop.trace_id, span), hop));
+        let by_id = tables.hops.iter().map(|hop| ((hop.trace_id, hop.hop_id), hop));
+        Self { of_client: of_client.collect(), by_id: by_id.collect() }
+    }
+
+    fn of_client(&self, trace: TraceId, span: SpanId) -> Option<&'t HopRow> {
+        self.of_client.get(&(trace, span)).copied()
+    }
+
+    /// From when the caller of `hop` was called, as it saw that, to the start of its attempt.
+    fn since_caller(&self, hop: &HopRow, row: &AttemptRow) -> Option<Nanos> {
+        let caller = self.by_id.get(&(hop.trace_id, hop.caller_hop_id?))?;
+        let called = caller.elapsed_at_send_ns.or(caller.elapsed_at_receive_ns)?;
+        Some(row.elapsed_at_start_ns - called)
+    }
+}
