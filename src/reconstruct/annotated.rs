@@ -9,6 +9,7 @@ use super::deadline::Deadlines;
 use super::finding::{Finding, findings};
 use super::hop::Hops;
 use super::late::Work;
+use super::memory::reset;
 use super::moment::Moment;
 use super::own_time::OwnTime;
 use super::path::Path;
@@ -51,22 +52,36 @@ impl<'a> Annotated<'a> {
     /// Annotates one trace in the place of the one before, its spans sorted by (start, id,
     /// content).
     pub(super) fn fill(&mut self, spans: &'a [Span], context: Context<'a, '_>) {
-        let Self { trace, deadlines, calls, hops, own_time, work, .. } = self;
-        let Context { strings, policy, scope, .. } = context;
-        trace.fill(spans, context);
-        deadlines.fill(trace);
-        calls.fill(trace, deadlines, context);
-        hops.fill(trace, deadlines, calls, policy.tolerance);
+        let Context { strings, scope, .. } = context;
+        self.fill_calls(spans, context);
+        let Self { trace, calls, own_time, work, .. } = self;
         own_time.fill(trace, calls);
         work.fill(trace, own_time, strings);
-        self.tolerance_floor = policy.tolerance;
         self.retry_layered = layers(&self.trace, &self.calls);
-        self.subjects = 0..self.trace.requests.len();
         self.findings = findings(self);
         if let Some(service) = scope {
             self.narrow(service, strings);
         }
         self.path.fill(&self.trace, &self.own_time, self.subjects.clone(), strings);
+    }
+
+    /// The same as far as calls and attempts are concerned: how long they took and how they ended.
+    /// Nothing is told of work, of where the time went, or of what is wrong.
+    pub(super) fn observe(&mut self, spans: &'a [Span], context: Context<'a, '_>) {
+        self.fill_calls(spans, context);
+        self.work.forget(self.trace.len());
+        reset(&mut self.retry_layered, self.trace.requests.len(), false);
+    }
+
+    fn fill_calls(&mut self, spans: &'a [Span], context: Context<'a, '_>) {
+        let Self { trace, deadlines, calls, hops, .. } = self;
+        let floor = context.policy.tolerance;
+        trace.fill(spans, context);
+        deadlines.fill(trace);
+        calls.fill(trace, deadlines, context);
+        hops.fill(trace, deadlines, calls, floor);
+        self.tolerance_floor = floor;
+        self.subjects = 0..self.trace.requests.len();
     }
 
     /// The trace's id.

@@ -58,13 +58,18 @@ pub(super) struct Work {
 }
 
 impl Work {
+    /// Nothing is known of a trace of so many spans.
+    pub(super) fn forget(&mut self, spans: usize) {
+        reset(&mut self.below, spans, Amounts::default());
+        reset(&mut self.own_last, spans, None);
+        reset(&mut self.long_lived, spans, false);
+        reset(&mut self.detached, spans, false);
+        reset(&mut self.left_above, spans, None);
+    }
+
     /// Two passes: down for the instants that count, up for the sums.
     pub(super) fn fill(&mut self, trace: &Trace<'_>, own_time: &OwnTime, strings: &Interner) {
-        reset(&mut self.below, trace.len(), Amounts::default());
-        reset(&mut self.own_last, trace.len(), None);
-        reset(&mut self.long_lived, trace.len(), false);
-        reset(&mut self.detached, trace.len(), false);
-        reset(&mut self.left_above, trace.len(), None);
+        self.forget(trace.len());
         for &i in &trace.tree.top_down {
             let Self { long_lived, detached, left_above, .. } = &mut *self;
             let request = trace.request(i);

@@ -119,7 +119,15 @@ pub fn reconstruct(mut spans: Spans, policy: &Policy, offsets: &Offsets) -> Tabl
 /// The rows of requests, hops and attempts of a partition of whole traces, sorted, as far as they tell
 /// how long things took and how they ended, for those who look at all traces before any is judged.
 pub fn observe(spans: &Spans, policy: &Policy, offsets: &Offsets) -> Tables {
-    reconstruct(spans.clone(), policy, offsets)
+    let mut told = Rows::new(spans.strings.clone(), spans.rows.len());
+    let marks = Marks::of(&mut told.tables.strings);
+    let mut annotated = Annotated::default();
+    for trace in spans.traces() {
+        let strings = &told.tables.strings;
+        annotated.observe(trace, Context { strings, policy, offsets, scope: None, marks });
+        told.append(&annotated);
+    }
+    told.tables
 }
 
 /// The course of each request of a partition of whole traces, handed to `take` one after another: what

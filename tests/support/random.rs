@@ -3,12 +3,13 @@
 
 use std::fmt;
 
-use dwindle::contract::{Contract, Glob, Match, RetryPolicy};
+use dwindle::contract::{CallTerms, Contract, Glob, Match, RetryPolicy};
 use dwindle::reconstruct::Policy;
 use dwindle::span::{
     Flags, Grant, GrantKind, Interner, Kind, Outcome, Span, SpanId, Spans, Target, TraceId,
 };
 use dwindle::units::{Nanos, UnixNanos};
+use proptest::bool::weighted;
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
@@ -405,11 +406,39 @@ pub(crate) fn skewed_trace() -> impl Strategy<Value = Vec<Placed>> {
 /// A policy with a contract or two, or none.
 pub(crate) fn policy() -> impl Strategy<Value = Policy> {
     let tolerance = prop_oneof![3 => Just(5 * MS), 1 => Just(0), 1 => Just(MS)];
-    (vec(contract(), 0..3), tolerance).prop_map(|(contracts, tolerance)| Policy {
+    let calls = prop_oneof![1 => Just(Vec::new()), 1 => vec(call_terms(), 1..4)];
+    (vec(contract(), 0..3), calls, tolerance).prop_map(|(contracts, calls, tolerance)| Policy {
         contracts,
+        calls,
         tolerance: Nanos::from_nanos(tolerance),
         ..Policy::default()
     })
+}
+
+fn call_terms() -> impl Strategy<Value = CallTerms> {
+    let nanos = |length: i64| Nanos::from_nanos(length);
+    let glob = |prefix: &'static str, number: Option<u8>| {
+        number.and_then(|number| Glob::new(&format!("{prefix}{number}")).ok())
+    };
+    let whom = (
+        option::weighted(0.3, 0..NAMES),
+        option::weighted(0.3, 0..NAMES),
+        option::weighted(0.2, 0..3_u8),
+    );
+    let times = (option::of(length(200)), option::of(length(60)), option::of(length(20)));
+    (whom, times, any::<bool>(), any::<bool>()).prop_map(
+        move |((caller, callee, operation), times, propagates, calibrated)| CallTerms {
+            caller: glob("s", caller),
+            callee: glob("s", callee),
+            operation: glob("op", operation),
+            timeout: times.0.map(nanos),
+            propagates,
+            attempt_allowance: times.1.map(nanos),
+            break_even: times.2.map(nanos),
+            calibrated,
+            line: 0,
+        },
+    )
 }
 
 fn contract() -> impl Strategy<Value = Contract> {
@@ -426,8 +455,9 @@ fn contract() -> impl Strategy<Value = Contract> {
     let outlasting = (option::weighted(0.2, 0..NAMES), option::weighted(0.2, 0..3_u8));
     let prefix = prop_oneof![4 => Just("op"), 1 => Just("GET /")];
     let retry = option::of((option::of(0..NAMES), option::of(length(60))));
-    (service, operation, times, outlasting, retry, (any::<bool>(), prefix)).prop_map(
-        move |(service, operation, times, outlasting, retry, (is_named, prefix))| {
+    let words = (any::<bool>(), prefix, weighted(0.2));
+    (service, operation, times, outlasting, retry, words).prop_map(
+        move |(service, operation, times, outlasting, retry, (is_named, prefix, calibrated))| {
             let named = |prefix: &str, number: Option<u8>| {
                 number.and_then(|number| glob(&format!("{prefix}{number}")))
             };
@@ -447,6 +477,7 @@ fn contract() -> impl Strategy<Value = Contract> {
                 detached: named("s", outlasting.0).into_iter().collect(),
                 long_lived: named(prefix, outlasting.1).into_iter().collect(),
                 retry,
+                calibrated,
                 ..Contract::default()
             }
         },

@@ -157,14 +157,31 @@ impl<'a> Request<'_, 'a> {
         let retry =
             retry.filter(|retry| retry.owner.as_deref().is_none_or(|owner| owner == node.service));
         let agreed = retry.and_then(|retry| retry.attempt_allowance);
-        node.span.allowance.or(agreed).map(Nanos::as_nanos)
+        let known = self.known_allowance(attempt, false);
+        let measured = || self.known_allowance(attempt, true);
+        let told = node.span.allowance.or(known).or(agreed).or_else(measured);
+        told.map(Nanos::as_nanos)
+    }
+
+    /// What is known of such calls, given or measured.
+    fn known_allowance(&self, attempt: usize, calibrated: bool) -> Option<Nanos> {
+        let terms = self.trace.term(attempt, |terms| terms.attempt_allowance.is_some())?;
+        terms.attempt_allowance.filter(|_| terms.calibrated == calibrated)
     }
 
     /// What tells it.
     fn allowance_key(&self, attempt: usize) -> Option<&str> {
         let key = self.trace.nodes[attempt].span.allowance_key;
         self.allowance(attempt)?;
-        Some(key.map_or("contract", |key| self.trace.strings.get(key)))
+        let retry = self.contract.and_then(|contract| contract.retry.as_ref());
+        let service = self.trace.nodes[attempt].service;
+        let is_owner = |owner: &str| owner == service;
+        let by_class = retry.is_some_and(|retry| {
+            retry.attempt_allowance.is_some() && retry.owner.as_deref().is_none_or(is_owner)
+        });
+        let is_given = by_class || self.known_allowance(attempt, false).is_some();
+        let otherwise = if is_given { "contract" } else { "measured" };
+        Some(key.map_or(otherwise, |key| self.trace.strings.get(key)))
     }
 
     pub(super) fn funding(&self, attempt: usize) -> &'static str {

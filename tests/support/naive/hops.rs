@@ -97,9 +97,20 @@ impl Request<'_, '_> {
     pub(super) fn given(&self, hop: Hop) -> Option<Given> {
         let value = |span: usize| self.trace.nodes[span].grant;
         let own = |holder: usize| value(holder).map(|value| Given { value, holder, handed: false });
-        let by_client = hop.client.and_then(own);
+        let by_client = hop.client.and_then(own).map(|given| self.within(given));
         let by_server = hop.server.and_then(own);
         by_client.or_else(|| self.handed_down(hop)).or(by_server)
+    }
+
+    /// The same, no longer than what is left where that is known to be passed on.
+    fn within(&self, given: Given) -> Given {
+        let node = &self.trace.nodes[given.holder];
+        match (node.timed, self.effective_deadline(node.up)) {
+            (Some(terms), Some(deadline)) if terms.propagates => {
+                Given { value: given.value.min((deadline - node.start).max(0)), ..given }
+            }
+            _ => given,
+        }
     }
 
     /// The grant of the call span, where this is its first attempt.
@@ -250,6 +261,12 @@ impl Request<'_, '_> {
         let begun = hop.server.map(|server| self.trace.execution_start(server));
         let given = self.given(hop);
         let grant = given.and_then(|given| nodes[given.holder].span.grant);
+        let timed = given.and_then(|given| nodes[given.holder].timed);
+        let told = timed.map(|terms| match terms.calibrated {
+            true => ("inferred", "inferred", "B12"),
+            false => ("contract", "full", "contract"),
+        });
+        let text = |sym| self.trace.strings.get(sym);
         let callee = match hop.server {
             Some(server) => Some(nodes[server].service),
             None => self.peer_service(hop.first),
@@ -272,9 +289,9 @@ impl Request<'_, '_> {
             "remaining_at_receive_ns": left_at(received),
             "available_ns": left_at(sent.or(received)).map(|left| self.available(left)),
             "granted_ns": given.map(|given| given.value),
-            "grant_key": grant.map(|grant| self.trace.strings.get(grant.key)),
-            "grant_kind": grant.map(|grant| grant.kind.name()),
-            "grant_rule": grant.map(|grant| self.trace.strings.get(grant.rule)),
+            "grant_key": grant.map(|grant| text(grant.key)).or(told.map(|told| told.0)),
+            "grant_kind": grant.map(|grant| grant.kind.name()).or(told.map(|told| told.1)),
+            "grant_rule": grant.map(|grant| text(grant.rule)).or(told.map(|told| told.2)),
             "verdict": self.verdict(hop),
             "overgrant_ns": self.overgrant(hop),
             "transit_ns": transit,
@@ -283,6 +300,10 @@ impl Request<'_, '_> {
             "remaining_at_start_ns": left_at(begun),
             "duration_ns": first.end - first.start,
             "outcome": first.outcome.name(),
+            "callee_outcome": hop.server.map(|server| nodes[server].outcome.name()),
+            "return_ns": hop.client.zip(hop.server).map(|(client, server)| {
+                nodes[client].end - nodes[server].end
+            }),
             "late_work_ns": self.late_work(hop.top),
             "residual_work_ns": self.residual_work(hop.top),
             "late_wait_ns": self.late_wait(hop.top),

@@ -10,12 +10,14 @@ mod intervals;
 mod path;
 mod request;
 mod summary;
+mod terms;
 mod tree;
 mod waits;
 mod work;
 
 use std::collections::BTreeSet;
 
+use dwindle::contract::CallTerms;
 use dwindle::reconstruct::Policy;
 use dwindle::span::{Interner, Kind, Outcome, Span, Spans, TraceId};
 use serde_json::Value;
@@ -80,7 +82,10 @@ struct Node<'a> {
     raw_start: i64,
     raw_end: i64,
     queued: i64,
+    /// What it declares, else what is known of such calls.
     grant: Option<i64>,
+    /// What is known of such calls, where that is its grant.
+    timed: Option<&'a CallTerms>,
     /// The parent that is there, once cycles are cut.
     parent: Option<usize>,
     /// A cycle was cut here.
@@ -136,6 +141,7 @@ impl<'a> Trace<'a> {
         trace.build_tree();
         trace.settle_clocks();
         trace.settle_wordless();
+        trace.apply_terms();
         trace
     }
 
@@ -229,6 +235,7 @@ fn node<'a>(spans: &'a Spans, span: &'a Span) -> Node<'a> {
         raw_end: span.end.as_nanos(),
         queued: span.queued_before.as_nanos(),
         grant: span.grant.map(|grant| grant.value.as_nanos()),
+        timed: None,
         parent: None,
         was_cycle: false,
         attached: false,

@@ -96,9 +96,13 @@ impl<'t, 'a> Request<'t, 'a> {
         {
             self.origin = parent.start.min(root.start);
         }
-        if let Some(deadline) = self.contract.and_then(|contract| contract.deadline) {
+        let is_calibrated = self.contract.is_some_and(|contract| contract.calibrated);
+        let counts = !is_calibrated || root.grant.is_none();
+        if let Some(deadline) =
+            self.contract.and_then(|contract| contract.deadline).filter(|_| counts)
+        {
             self.deadline = Some(self.origin + deadline.as_nanos());
-            self.deadline_source = "contract";
+            self.deadline_source = if is_calibrated { "inferred" } else { "contract" };
         } else if let Some(grant) = root.grant {
             self.deadline = Some(self.anchor(self.root) + grant);
             self.deadline_source = "declared";
@@ -109,7 +113,7 @@ impl<'t, 'a> Request<'t, 'a> {
     pub(super) fn anchor(&self, span: usize) -> i64 {
         let node = &self.trace.nodes[span];
         let measured = node.span.grant.is_some_and(|grant| grant.from_start);
-        if measured { node.start } else { node.start - node.queued }
+        if measured || node.timed.is_some() { node.start } else { node.start - node.queued }
     }
 
     /// The effective deadline of a span; of what called the root, where there is no span.
