@@ -14,7 +14,7 @@ use crate::date::Date;
 use crate::report::check::{Baseline, Format, Told, render};
 use crate::units::UnixNanos;
 
-/// Judge traces by a contract: exit 1 where something fails.
+/// Judge traces, by a contract or by what they declare and show themselves: exit 1 where something fails.
 ///
 /// For each request class, each of the fourteen cases of the failure-shaped matrix passes, fails, or
 /// cannot be told, with what would have to be recorded; so do the contract's limits (docs/limits.md),
@@ -22,10 +22,14 @@ use crate::units::UnixNanos;
 /// and its rules for retries. Findings fail where they hold for every clock offset that the traces
 /// allow. Reads exported traces, or folders that `dwindle analyze` wrote under the same contract.
 ///
+/// Without a contract the cases are judged all the same, by what the spans declare and what their
+/// durations and outcomes show (docs/inference.md); findings that rest on that are marked as inferred.
+///
 /// Findings that may stay for a while are suppressed by id, in the contract file or by --suppressions.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
+  dwindle check traces/
   dwindle check traces/ --contract contract.toml
   dwindle check traces/ --contract contract.toml --format json > baseline.json
   dwindle check traces/ --contract contract.toml --baseline baseline.json --format github
@@ -85,10 +89,8 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     let Args { inputs, memory, .. } = args;
     let rules = &args.rules.calibrated(&args.calibrating);
-    let Some((contract_name, file)) = rules.contract_file()? else {
-        let message = "check judges by a contract: give it one by --contract FILE";
-        return Err(Fatal::Usage(message.to_owned()));
-    };
+    let (contract_file, file) = rules.contract_file()?.unzip();
+    let file = file.unwrap_or_default();
     let rulings = rulings(args, file.suppressions)?;
     let mut evidence = Evidence::new(&file.contracts);
     let selection = &Selection::of_requests(&args.by, &args.which);
@@ -104,7 +106,7 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
         rulings: &rulings,
         overview: &evidence.overview,
         facts: &facts,
-        contract_file: contract_name,
+        contract_file,
     };
     output::print(&render(&told, args.format, args.page.width(), args.page.is_coloured()))?;
     if verdict.fails() {

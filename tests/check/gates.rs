@@ -9,7 +9,7 @@ use dwindle::tables::{Certainty, FindingCode};
 use serde_json::Value;
 
 use super::{CONTRACT, check, checked, file, named, passing_on, resetting};
-use crate::support::command::{run, scratch};
+use crate::support::command::{run, run_with_input, scratch};
 use crate::support::made_tables::{Shape, partition};
 
 #[test]
@@ -160,10 +160,7 @@ fn a_folder_is_judged_as_its_traces_are() {
 }
 
 #[test]
-fn check_asks_for_a_contract() {
-    let ran = run(&["check", "fixtures/cases/untidy.json"]);
-    assert!(ran.code == 2 && ran.err.contains("--contract"), "{}", ran.err);
-    assert!(ran.out.is_empty());
+fn a_day_that_is_none_is_refused() {
     let ran = run(&["check", "fixtures/cases/untidy.json", "--as-of", "soon"]);
     assert!(ran.code == 2 && ran.err.contains("2027-01-31"), "{}", ran.err);
 }
@@ -204,4 +201,21 @@ fn a_contract_that_is_about_no_request_is_told_and_fails_on_demand() {
     let (code, document) = checked("typo", &typo, &passing_on(), &["--fail-on", "no-evidence"]);
     let told = named(&document, "contract checkout matches requests");
     assert_eq!((code, &told["fails"]), (1, &Value::Bool(true)));
+}
+
+/// The cases need no contract: what the spans declare is enough for them.
+#[test]
+fn without_a_contract_the_cases_are_judged_by_what_the_spans_declare() {
+    let args = ["check", "-", "--quiet", "--format", "json"];
+    for (spans, code) in [(resetting(), 1), (passing_on(), 0)] {
+        let ran = run_with_input(&args, spans.as_bytes());
+        let document: Value = serde_json::from_str(&ran.out).unwrap();
+        assert_eq!((ran.code, &document["contract"]), (code, &Value::Null), "{}", ran.err);
+    }
+    for format in ["terminal", "markdown", "junit", "sarif", "github"] {
+        let ran =
+            run_with_input(&["check", "-", "--quiet", "--format", format], resetting().as_bytes());
+        assert_eq!(ran.code, 1, "{format}: {}", ran.err);
+        assert!(!ran.out.contains("file="), "{format} names no file: {}", ran.out);
+    }
 }

@@ -151,19 +151,14 @@ fn grant() -> impl Strategy<Value = Option<(Amount, GrantKind, bool)>> {
 }
 
 fn flags() -> impl Strategy<Value = Flags> {
-    let rare = || proptest::bool::weighted(0.12);
+    let rare = || weighted(0.12);
     (
         rare(),
         rare(),
         rare(),
         any::<bool>(),
         rare(),
-        (
-            proptest::bool::weighted(0.25),
-            any::<bool>(),
-            proptest::bool::weighted(0.02),
-            proptest::bool::weighted(0.02),
-        ),
+        (weighted(0.25), any::<bool>(), weighted(0.02), weighted(0.02)),
     )
         .prop_map(
             |(
@@ -198,14 +193,14 @@ fn draft(is_tidy: bool) -> impl Strategy<Value = Draft> {
     let start = prop_oneof![9 => length(20), 1 => (-10_i64..0).prop_map(|millis| millis * MS)];
     let time = (start, any::<bool>(), prop_oneof![4 => length(40), 1 => length(300)]);
     let status = option::weighted(0.3, select(vec![200, 301, 404, 401, 503]));
-    let result = (0..3_u8, outcome(), status, proptest::bool::weighted(0.1));
+    let result = (0..3_u8, outcome(), status, weighted(0.1));
     let attempt = (
         option::weighted(0.2, select(vec![5 * MS, 20 * MS, 50 * MS])),
         option::weighted(0.15, 1..=3_i32),
         option::weighted(0.6, 0..2_u8),
     );
     let queue = (rare_length(30), rare_length(30));
-    let rest = (flags(), proptest::bool::weighted(if is_tidy { 0.0 } else { 0.02 }));
+    let rest = (flags(), weighted(if is_tidy { 0.0 } else { 0.02 }));
     (place, host, time, result, grant(), attempt, queue, rest).prop_map(
         |(place, host, time, result, grant, attempt, queue, rest)| Draft {
             parent: place.0,

@@ -10,17 +10,19 @@ use super::{Told, words};
 pub(super) fn render(told: &Told<'_>) -> String {
     let mut lines = Vec::new();
     for trouble in troubles(told) {
+        let file = told.contract_file.map_or_else(String::new, |file| {
+            format!("file={},line={},", property(file), trouble.line)
+        });
         lines.push(format!(
-            "::{} file={},line={},title={}::{}",
+            "::{} {file}title={}::{}",
             command(trouble.level),
-            property(told.contract_file),
-            trouble.line,
             property(&trouble.title),
             data(&trouble.message),
         ));
     }
-    let file = property(told.contract_file);
-    let remark = |command: &str, text: &str| format!("::{command} file={file}::{}", data(text));
+    let file =
+        told.contract_file.map_or_else(String::new, |file| format!(" file={}", property(file)));
+    let remark = |command: &str, text: &str| format!("::{command}{file}::{}", data(text));
     lines.extend(losses(told.facts).iter().map(|text| remark("warning", text)));
     lines.extend(of_suppressions(told).iter().map(|text| remark("warning", text)));
     lines.extend(untold(told).iter().map(|text| remark("notice", text)));

@@ -49,8 +49,8 @@ pub struct Told<'e> {
     pub overview: &'e Overview,
     /// What is known of the run.
     pub facts: &'e RunFacts,
-    /// The contract file as it was named.
-    pub contract_file: &'e str,
+    /// The contract file as it was named, if one was.
+    pub contract_file: Option<&'e str>,
 }
 
 /// Writes it down. `width` and `color` are for terminals.

@@ -31,9 +31,9 @@ fn verdict(told: &Told<'_>, folded: u64) -> Section {
     let mut blocks = vec![
         Block::Note(format!("Check: {}", words::conclusion(told))),
         Block::Note(format!(
-            "{requests} · {} · contract {}. Times in ms; [a, b] is a 95 % interval.",
+            "{requests} · {} · {}. Times in ms; [a, b] is a 95 % interval.",
             overview::listed(facts),
-            told.contract_file
+            words::judged_by(told)
         )),
     ];
     blocks.extend(overview::losses(facts).map(Block::Note));

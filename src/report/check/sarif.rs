@@ -84,12 +84,13 @@ fn rule(id: &str, text: &str) -> Value {
 
 fn result(told: &Told<'_>, trouble: &Trouble<'_>, rules: &[(&str, &str)]) -> Value {
     let index = rules.iter().position(|(id, _)| *id == trouble.rule);
-    let mut location = json!({
-        "physicalLocation": {
-            "artifactLocation": {"uri": uri(told.contract_file)},
+    let mut location = json!({});
+    if let Some(file) = told.contract_file {
+        location["physicalLocation"] = json!({
+            "artifactLocation": {"uri": uri(file)},
             "region": {"startLine": trouble.line},
-        },
-    });
+        });
+    }
     if let Some(place) = &trouble.place {
         location["logicalLocations"] = json!([{"fullyQualifiedName": visible(place)}]);
     }

@@ -175,6 +175,18 @@ fn measured(measured: &Measured) -> String {
     }
 }
 
+/// By what it was judged.
+pub(super) fn judged_by(told: &Told<'_>) -> String {
+    match (told.contract_file, &told.facts.calibrated) {
+        (Some(file), _) => format!("contract {file}"),
+        (None, Some(_)) => {
+            "no contract: by what the spans declare, and what durations and outcomes show"
+                .to_owned()
+        }
+        (None, None) => "no contract: by what the spans declare".to_owned(),
+    }
+}
+
 /// What a contract that is about nothing asks for.
 fn unmatched(kind: &Kind<'_>) -> String {
     let Kind::Match(contract) = kind else { return String::new() };
