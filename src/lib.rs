@@ -23,11 +23,13 @@ pub mod date;
 pub mod finding_id;
 pub(crate) mod names;
 pub mod stats;
+pub(crate) mod visible;
 
 pub mod span;
 
 pub mod clocks;
 pub mod config_error;
+pub(crate) mod config_text;
 pub(crate) mod config_values;
 pub mod contract;
 pub mod conventions;

@@ -4,6 +4,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::date::Date;
 use crate::units::UnixNanos;
+pub use crate::visible::visible;
 
 /// What stands where nothing is known.
 pub(super) const ABSENT: &str = "–";
@@ -172,36 +173,6 @@ pub(super) fn wrap(text: &str, room: usize) -> Vec<String> {
         }
     }
     lines
-}
-
-/// So many marks may stand on one letter; more would hide the lines above.
-const MOST_MARKS: usize = 3;
-
-/// `text` without anything that a terminal or a reader's eye would take for more than text:
-/// control characters, those that change the direction of what follows or cannot be seen, and heaps
-/// of marks on one letter.
-pub fn visible(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    let mut marks = 0;
-    for c in text.chars() {
-        marks = if c.width() == Some(0) { marks + 1 } else { 0 };
-        if c.is_control() || is_invisible(c) || marks > MOST_MARKS {
-            safe.extend(c.escape_unicode());
-        } else {
-            safe.push(c);
-        }
-    }
-    safe
-}
-
-/// What Unicode lets programs ignore, and what ends lines or changes direction.
-fn is_invisible(c: char) -> bool {
-    matches!(c,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
-        | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
-        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// A line without the colours that it begins with.
