@@ -43,6 +43,17 @@ pub fn funding(of: &CallObserved) -> Funding {
     Funding { deciles, break_even }
 }
 
+/// Of the attempts that began with less left than `needed`, those that succeeded.
+pub(super) fn with_less(of: &CallObserved, needed: Option<Nanos>) -> Proportion {
+    let mut less = Proportion::default();
+    let Some(needed) = needed else { return less };
+    for (_, began) in of.began.by_trace().into_iter().filter(|(_, it)| it.available < needed) {
+        less.part += u64::from(began.succeeded);
+        less.whole += 1;
+    }
+    less
+}
+
 /// Parts of attempts in the order of what was left; those with the same stand together.
 fn deciles(began: &[Began]) -> Vec<Decile> {
     let mut deciles = Vec::new();

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::atoms::{Atom, atoms};
-use super::funding::{Funding, funding};
+use super::funding::{Funding, funding, with_less};
 use super::observed::{CallObserved, ClassObserved, Cut, CutRequest, Observed};
 use super::rule::{Judged, Rule, rule};
 use super::{Chosen, Sampled};
 use crate::budget::{TOLERANCE_FLOOR, tolerance};
 use crate::distributions::{Call, Estimate, Name, Values};
-use crate::stats::Quantile;
+use crate::stats::{Proportion, Quantile};
 use crate::units::Nanos;
 
 /// Of fewer attempts that succeeded nobody tells what one needs, nor of fewer requests what they take
@@ -85,6 +85,10 @@ pub struct CallLimit {
     pub break_even: Option<Measured>,
     /// How often attempts succeed by what was left.
     pub funding: Funding,
+    /// Of those that began with less left than the allowance, how many succeeded.
+    pub with_less_than_allowance: Proportion,
+    /// Of those that began with less left than the break-even, how many succeeded.
+    pub with_less_than_break_even: Proportion,
 }
 
 /// What is concluded of the requests of one class.
@@ -250,6 +254,7 @@ impl Pooled {
 fn call_limit(call: Call, seen: &CallObserved, needs: Needs) -> CallLimit {
     let cuts: Vec<&Cut> = seen.cut.by_trace().into_iter().map(|(_, cut)| cut).collect();
     let limit = Limit::of(seen.cut.seen(), cuts.iter().map(|cut| cut.duration), seen.longest);
+    let less = |than: Option<Measured>| with_less(seen, than.map(|than| than.estimate.value));
     CallLimit {
         call,
         attempts: seen.attempts,
@@ -262,6 +267,8 @@ fn call_limit(call: Call, seen: &CallObserved, needs: Needs) -> CallLimit {
         allowance: needs.allowance,
         break_even: needs.break_even,
         funding: funding(seen),
+        with_less_than_allowance: less(needs.allowance),
+        with_less_than_break_even: less(needs.break_even),
     }
 }
 

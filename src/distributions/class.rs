@@ -278,9 +278,13 @@ impl ClassSummary {
         self.deadline_sources.get(&DeadlineSource::Inferred).copied().unwrap_or(0)
     }
 
-    /// Whether what was left rests, anywhere, on a deadline or timeout that durations alone tell.
-    pub fn is_bounded_by_inferred(&self) -> bool {
-        self.with_inferred_deadline() > 0 || self.hops.values().any(|hop| hop.left_by_inferred > 0)
+    /// Of how many hops of which it is known what was left that may rest on a deadline or timeout that
+    /// durations alone tell, and of how many it is known.
+    pub fn left_by_inferred(&self) -> (u64, u64) {
+        let add = |(part, whole): (u64, u64), hop: &HopSummary| {
+            (part + hop.left_by_inferred, whole + hop.remaining_at_entry.len() as u64)
+        };
+        self.hops.values().fold((0, 0), add)
     }
 
     /// All samples.

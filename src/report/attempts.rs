@@ -14,12 +14,16 @@ pub(super) fn table(class: &ClassSummary, options: &Options) -> Option<Table> {
     let is_bounded = class.with_deadline() > 0;
     let title = if is_bounded { "Attempts, and what was left when each began" } else { "Attempts" };
     let told = told(class);
-    let is_measured = told.iter().any(|(_, attempt)| attempt.measured() > 0);
+    let any = |counts: fn(&AttemptSummary) -> u64| told.iter().any(|(_, it)| counts(it) > 0);
+    let title = words::by_inferred(title, class.left_by_inferred());
+    let is_measured = is_bounded && any(AttemptSummary::measured);
+    let against = if is_measured { " · measured needs" } else { "" };
+    let is_by_measure = any(|attempt| attempt.unfundable_by_measure);
     let table = Table {
         id: "attempts",
-        title: words::by_inferred(title, is_bounded && class.is_bounded_by_inferred()),
+        title: title + against,
         head: "call",
-        columns: columns(is_bounded, is_measured),
+        columns: columns(is_bounded, is_by_measure),
         ..Table::default()
     };
     table.limited(told.into_iter().map(|entry| row(entry, is_bounded)), options.rows)
@@ -47,7 +51,7 @@ fn funding(attempt: &AttemptSummary, funding: Funding) -> u64 {
     attempt.funding.get(&funding).copied().unwrap_or(0)
 }
 
-fn columns(is_bounded: bool, is_measured: bool) -> Vec<Column> {
+fn columns(is_bounded: bool, is_by_measure: bool) -> Vec<Column> {
     let mut columns = vec![
         Column::name("try"),
         Column::new("n", "attempts", ""),
@@ -60,7 +64,7 @@ fn columns(is_bounded: bool, is_measured: bool) -> Vec<Column> {
             Column::new("min", "remaining_at_start_ns", "min").ranked(1),
             Column::new("unfunded", "unfunded", ""),
             // Of those, by what was measured.
-            Column::new("by measure", "unfunded_by_measure", "").ranked(if is_measured {
+            Column::new("by measure", "unfunded_by_measure", "").ranked(if is_by_measure {
                 0
             } else {
                 Column::MACHINES

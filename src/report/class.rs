@@ -144,7 +144,7 @@ fn tried_again(class: &ClassSummary) -> Option<Table> {
         ("retries", "retries", class.retries),
         ("hedges", "hedges", class.hedges),
         ("unfunded_attempts", "attempts without enough left", class.unfundable),
-        ("unfunded_by_measure", "of these by what others were measured to need", by_measure),
+        ("unfunded_by_measure", "of them by measured needs", by_measure),
         ("layered_requests", "requests retried by two layers", class.layered),
     ];
     let rows = counts.into_iter().map(|(name, label, count)| Row {
@@ -184,7 +184,10 @@ fn measure_table(
 
 fn budgets(class: &ClassSummary) -> Option<Table> {
     let side = percentiles::side_of(Measure::BudgetAtOrigin);
-    let title = words::by_inferred("Budget on the way in", class.with_inferred_deadline() > 0);
+    let title = words::by_inferred(
+        "Budget on the way in",
+        (class.with_inferred_deadline(), class.with_deadline()),
+    );
     let table = measure_table(("budget", &title), class, &BUDGETS, side);
     let samples = BUDGETS.iter().filter_map(|measure| class.measures.get(measure));
     let samples: Vec<Sorted> =
@@ -199,7 +202,7 @@ fn times(class: &ClassSummary) -> Table {
 
 /// What time on the path is a share of.
 struct Basis {
-    title: &'static str,
+    title: String,
     head: &'static str,
     measure: &'static str,
     whole_ns: i128,
@@ -210,14 +213,17 @@ impl Basis {
     fn of(class: &ClassSummary) -> Self {
         if class.with_deadline() == class.requests {
             Self {
-                title: "Where the budget went: own time on the consumption path",
+                title: words::by_inferred(
+                    "Where the budget went: own time on the consumption path",
+                    (class.with_inferred_deadline(), class.with_deadline()),
+                ),
                 head: "of budget",
                 measure: "share_of_budget",
                 whole_ns: class.measure(Measure::BudgetAtOrigin).sum(),
             }
         } else {
             Self {
-                title: "Where the time went: own time on the consumption path",
+                title: "Where the time went: own time on the consumption path".to_owned(),
                 head: "of elapsed",
                 measure: "share_of_elapsed",
                 whole_ns: class.measure(Measure::Elapsed).sum(),
@@ -251,13 +257,8 @@ fn spent(class: &ClassSummary, options: &Options) -> Option<Table> {
     };
     let mut columns = vec![Column::name("on"), Column::new(basis.head, basis.measure, "")];
     columns.extend(percentiles::columns(side, "spent_ns", n).into_iter().skip(1));
-    let table = Table {
-        id: "spent",
-        title: basis.title.to_owned(),
-        head: "service",
-        columns,
-        ..Table::default()
-    };
+    let table =
+        Table { id: "spent", title: basis.title, head: "service", columns, ..Table::default() };
     table.limited(spent.into_iter().map(row), options.rows)
 }
 
@@ -292,7 +293,10 @@ fn late(class: &ClassSummary) -> Option<Table> {
         .collect();
     Some(Table {
         id: "late",
-        title: words::by_inferred("Late and residual work", class.is_bounded_by_inferred()),
+        title: words::by_inferred(
+            "Late and residual work",
+            (class.with_inferred_deadline(), class.with_deadline()),
+        ),
         head: "per request",
         columns,
         rows: known().filter(|(_, sample)| !sample.is_empty()).map(row).collect(),

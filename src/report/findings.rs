@@ -21,7 +21,7 @@ pub fn findings(
     let mut blocks = vec![Block::Note(headline(&ranked, overview, facts))];
     blocks.extend(overview::losses(facts).map(Block::Note));
     blocks.extend(chosen::notes(facts).map(Block::Note));
-    blocks.extend(calibration::judged_by(facts).map(Block::Note));
+    blocks.extend(calibration::judged_by(facts, Some(overview)).map(Block::Note));
     if ranked.is_empty() {
         blocks.push(Block::Note(none_found(overview, facts)));
     }

@@ -114,12 +114,11 @@ fn on_the_path(class: &ClassSummary, told: &Told, options: &Options) -> Option<T
     let mut columns = percentiles::columns(side, told.measure, largest);
     let mut title = told.title.to_owned();
     if let Some(by_inferred) = told.by_inferred {
-        let rests = |(_, _, hop): &Ordered<'_>| by_inferred(hop) > 0;
-        let is_inferred = places.iter().any(rests);
-        title = words::by_inferred(&title, is_inferred);
+        let part: u64 = places.iter().map(|(_, _, hop)| by_inferred(hop)).sum();
+        let whole = places.iter().map(|(_, _, hop)| (told.sample)(hop).len() as u64).sum();
+        title = words::by_inferred(&title, (part, whole));
         // Where it holds for all of them the title says enough.
-        let is_mixed = is_inferred && !places.iter().all(rests);
-        let rank = if is_mixed { 3 } else { Column::MACHINES };
+        let rank = if (1..whole).contains(&part) { 3 } else { Column::MACHINES };
         columns.push(Column::new("by inferred", "left_by_inferred", "").ranked(rank));
     }
     let table = Table { id: told.id, title, head: "hop", columns, ..Table::default() };
@@ -194,8 +193,9 @@ pub(super) fn grants(class: &ClassSummary, options: &Options) -> Option<Table> {
     let count = |hop: &HopSummary, verdict| hop.verdicts.get(&verdict).copied().unwrap_or(0);
     let occurs = |verdict: &Verdict| granted.iter().any(|(_, _, hop)| count(hop, *verdict) > 0);
     let verdicts: Vec<Verdict> = Verdict::ALL.iter().copied().filter(occurs).collect();
-    let is_inferred = granted.iter().any(|(_, _, hop)| hop.inferred() > 0);
-    let rank = if is_inferred { 0 } else { Column::MACHINES };
+    let sum = |count: fn(&HopSummary) -> u64| granted.iter().map(|(_, _, hop)| count(hop)).sum();
+    let (inferred, all_granted) = (sum(HopSummary::inferred), sum(HopSummary::granted));
+    let rank = if inferred > 0 { 0 } else { Column::MACHINES };
     let mut columns =
         vec![Column::new("n", "hops", ""), Column::new("inferred", "inferred", "").ranked(rank)];
     columns.extend(verdicts.iter().map(|verdict| {
@@ -220,7 +220,7 @@ pub(super) fn grants(class: &ClassSummary, options: &Options) -> Option<Table> {
     let title = "Time given to hops, compared with what was left";
     let table = Table {
         id: "grants",
-        title: words::by_inferred(title, is_inferred),
+        title: words::by_inferred(title, (inferred, all_granted)),
         head: "hop",
         columns,
         ..Table::default()

@@ -21,11 +21,33 @@ const WORST_ROWS: usize = 6;
 pub(super) struct Classes<'a> {
     /// One by one.
     pub(super) told: Vec<(&'a Name, &'a ClassSummary)>,
-    /// How many the rest are, and what they are together: with a deadline, and without.
-    rest: [(u64, ClassSummary); 2],
+    /// How many the rest are, and what they are together: with a deadline, with none but inferred ones,
+    /// and without.
+    rest: [(u64, ClassSummary); 3],
     requests: u64,
     with_deadline: u64,
     with_inferred_deadline: u64,
+}
+
+/// What is known of the deadlines of a class.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Deadlines {
+    /// Some are declared, or in a contract.
+    Known,
+    /// Durations alone tell those that there are.
+    Inferred,
+    /// There is none.
+    None,
+}
+
+impl Deadlines {
+    fn of(class: &ClassSummary) -> Self {
+        match (class.with_deadline(), class.with_inferred_deadline()) {
+            (0, _) => Self::None,
+            (all, inferred) if inferred == all => Self::Inferred,
+            _ => Self::Known,
+        }
+    }
 }
 
 impl<'a> Classes<'a> {
@@ -39,10 +61,14 @@ impl<'a> Classes<'a> {
         let with_inferred_deadline =
             told.iter().map(|(_, class)| class.with_inferred_deadline()).sum();
         let folded = told.split_off(options.classes.min(told.len()));
-        let mut rest = [(0, ClassSummary::default()), (0, ClassSummary::default())];
+        let mut rest = <[(u64, ClassSummary); 3]>::default();
         for (_, class) in folded {
-            let [with, without] = &mut rest;
-            let rest = if class.with_deadline() > 0 { with } else { without };
+            let [with, inferred, without] = &mut rest;
+            let rest = match Deadlines::of(&class) {
+                Deadlines::Known => with,
+                Deadlines::Inferred => inferred,
+                Deadlines::None => without,
+            };
             rest.0 += 1;
             rest.1.merge_from(class.clone());
         }
@@ -64,14 +90,18 @@ pub(super) fn section(
     blocks.extend(losses(facts).map(Block::Note));
     blocks.extend(sampling::notes(summary, facts).into_iter().map(Block::Note));
     blocks.extend(chosen::notes(facts).map(Block::Note));
-    blocks.extend(calibration::judged_by(facts).map(Block::Note));
+    blocks.extend(calibration::judged_by(facts, Some(&summary.overview)).map(Block::Note));
     if classes.requests == 0 {
         blocks.push(Block::Note(nothing_to_tell(facts).to_owned()));
         return Section { title: "Summary".to_owned(), class: None, blocks };
     }
-    let [with, without] = &classes.rest;
-    let (bounded, unbounded): (Vec<_>, Vec<_>) =
-        classes.told.iter().copied().partition(|(_, class)| class.with_deadline() > 0);
+    let [with, with_inferred, without] = &classes.rest;
+    let having = |deadlines: Deadlines| -> Vec<(&Name, &ClassSummary)> {
+        let told = classes.told.iter().copied();
+        told.filter(|(_, class)| Deadlines::of(class) == deadlines).collect()
+    };
+    let (bounded, inferred) = (having(Deadlines::Known), having(Deadlines::Inferred));
+    let unbounded = having(Deadlines::None);
     if classes.with_deadline == 0 {
         blocks.push(Block::Note(
             "No request declares a deadline, so this tells what needs none. To see where a \
@@ -80,23 +110,20 @@ pub(super) fn section(
         ));
         blocks.push(Block::Commands(words::SET_A_DEADLINE));
     }
-    if !bounded.is_empty() || with.0 > 0 {
-        let mut all = bounded.iter().map(|(_, class)| *class).chain([&with.1]);
-        let is_partial = all.clone().any(|class| class.with_deadline() < class.requests);
-        let is_inferred = all.any(|class| class.with_inferred_deadline() > 0);
-        blocks.push(Block::Table(table_with_deadline(&bounded, with, is_partial, is_inferred)));
-        if is_partial {
-            blocks.push(Block::Note(
-                "Not every request of these classes has a deadline: in time, left and late are of \
-                 those that have one (bounded), elapsed of all."
-                    .to_owned(),
-            ));
-        }
-    }
+    blocks.extend(blocks_with_deadline(
+        ("summary", "With a deadline: elapsed, least left (p1), late work/request, hops overgiven"),
+        &bounded,
+        with,
+    ));
+    blocks.extend(blocks_with_deadline(
+        ("summary_inferred", "The same by a deadline that is inferred, where none is declared"),
+        &inferred,
+        with_inferred,
+    ));
     if !unbounded.is_empty() || without.0 > 0 {
         blocks.push(Block::Table(table_without_deadline(&unbounded, without)));
     }
-    let folded = with.0 + without.0;
+    let folded = with.0 + with_inferred.0 + without.0;
     if folded > 0 {
         blocks.push(Block::Note(format!(
             "Told together: {} of fewer requests. If ids or paths stand in span names, join them by \
@@ -190,12 +217,41 @@ where
     rows
 }
 
+/// A table of classes with deadlines, and that not all of their requests have one.
+fn blocks_with_deadline(
+    name: (&'static str, &str),
+    classes: &[(&Name, &ClassSummary)],
+    rest: &(u64, ClassSummary),
+) -> Vec<Block> {
+    if classes.is_empty() && rest.0 == 0 {
+        return Vec::new();
+    }
+    let mut all = classes.iter().map(|(_, class)| *class).chain([&rest.1]);
+    let is_partial = all.any(|class| class.with_deadline() < class.requests);
+    let mut blocks = vec![Block::Table(table_with_deadline(name, classes, rest, is_partial))];
+    if is_partial {
+        blocks.push(Block::Note(
+            "Not every request of these classes has a deadline: in time, left and late are of \
+             those that have one (bounded), elapsed of all."
+                .to_owned(),
+        ));
+    }
+    blocks
+}
+
 fn table_with_deadline(
+    (id, title): (&'static str, &str),
     classes: &[(&Name, &ClassSummary)],
     rest: &(u64, ClassSummary),
     is_partial: bool,
-    is_inferred: bool,
 ) -> Table {
+    // Where some are inferred, but not all.
+    let mut all = classes.iter().map(|(_, class)| *class).chain([&rest.1]);
+    let is_mixed = |class: &ClassSummary| {
+        let inferred = class.with_inferred_deadline();
+        0 < inferred && inferred < class.with_deadline()
+    };
+    let is_inferred = all.any(is_mixed);
     // Where it is all of them, or none, people need not be told.
     let rank = |is_told: bool| if is_told { 0 } else { Column::MACHINES };
     let columns = vec![
@@ -235,9 +291,8 @@ fn table_with_deadline(
         ]
     };
     Table {
-        id: "summary",
-        title: "With a deadline: elapsed, least left (p1), late work/request, hops overgiven"
-            .to_owned(),
+        id,
+        title: title.to_owned(),
         head: "class",
         columns,
         rows: class_rows(classes, rest, cells),

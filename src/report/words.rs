@@ -109,9 +109,14 @@ pub(super) fn evidence(counts: &BTreeMap<Evidence, u64>) -> String {
     names.join("/")
 }
 
-/// A table's title, which says so where some of its numbers rest on limits that durations alone tell.
-pub(super) fn by_inferred(title: &str, is_inferred: bool) -> String {
-    if is_inferred { format!("{title}, by inferred limits") } else { title.to_owned() }
+/// A table's title, which says so where `part` of `whole` of its numbers rest on what durations alone
+/// tell.
+pub(super) fn by_inferred(title: &str, (part, whole): (u64, u64)) -> String {
+    match part {
+        0 => title.to_owned(),
+        part if part < whole => format!("{title} · partly inferred"),
+        _ => format!("{title} · inferred"),
+    }
 }
 
 /// What tells a place from others, for machines.

@@ -7,7 +7,7 @@ mod timeouts;
 use super::model::{Block, Cell, Layout, Row, Section, Table};
 use super::{Options, RunFacts, text};
 use crate::calibrate::Calibration;
-use crate::contract::{CallTerms, ContractFile};
+use crate::distributions::{Coverage, Overview};
 
 /// The section; none where nothing was called and nothing asked for.
 pub(super) fn section(
@@ -34,35 +34,34 @@ fn what_counts(facts: &RunFacts) -> &'static str {
     }
 }
 
-/// What stood in for a contract, where none was given.
-pub(super) fn judged_by(facts: &RunFacts) -> Option<String> {
-    let text = facts.calibrated.as_deref()?;
-    let file = ContractFile::parse("what was calibrated", text).ok()?;
-    let deadlines = file.contracts.iter().filter(|contract| contract.deadline.is_some()).count();
-    let with = |says: fn(&CallTerms) -> bool| file.calls.iter().filter(|terms| says(terms)).count();
-    let timeouts = with(|terms| terms.timeout.is_some());
-    let allowances = with(|terms| terms.attempt_allowance.is_some());
-    let inferred: Vec<String> = [(deadlines, "deadline"), (timeouts, "timeout")]
-        .into_iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, noun)| text::counted(count as u64, noun))
-        .collect();
-    let mut stand_in = Vec::new();
-    if !inferred.is_empty() {
-        stand_in.push(format!("{} inferred", inferred.join(" and ")));
-    }
-    if allowances > 0 {
-        let calls = text::counted(allowances as u64, "call");
-        stand_in.push(format!("what attempts need measured of {calls}"));
-    }
-    (!stand_in.is_empty()).then(|| {
-        format!(
-            "No contract was given, so what is not declared is told by durations: {}. dwindle \
-             calibrate -o contracts.toml writes that down to be corrected; --declared-only goes \
-             without.",
-            stand_in.join(", ")
-        )
-    })
+/// What stood in for a contract where none was given: as much as `overview` tells of it.
+pub(super) fn judged_by(facts: &RunFacts, overview: Option<&Overview>) -> Option<String> {
+    facts.calibrated.as_ref()?;
+    let stood_in = match overview {
+        Some(overview) => format!(": {}", stood_in(&overview.coverage)?),
+        None => ", and marked as inferred or measured".to_owned(),
+    };
+    Some(format!(
+        "No contract was given, so durations tell what is not declared{stood_in}. dwindle calibrate -o \
+         contracts.toml writes it down to be corrected; --declared-only goes without."
+    ))
+}
+
+/// How many requests, hops and attempts say nothing themselves of what they are judged by.
+fn stood_in(of: &Coverage) -> Option<String> {
+    let told = |count: u64, noun: &str, what: &str| {
+        (count > 0).then(|| format!("{what} of {}", text::counted(count, noun)))
+    };
+    let inferred = [
+        told(of.requests_with_inferred_deadline, "request", "deadlines"),
+        told(of.hops_with_inferred_timeout, "hop", "timeouts"),
+    ];
+    let inferred: Vec<String> = inferred.into_iter().flatten().collect();
+    let inferred = (!inferred.is_empty()).then(|| format!("{} inferred", inferred.join(" and ")));
+    let measured = told(of.attempts_with_measured_allowance, "attempt", "needs");
+    let measured = measured.map(|needs| format!("{needs} measured"));
+    let parts: Vec<String> = inferred.into_iter().chain(measured).collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// A table of the rows that people read, at most so many, and of those for machines; where there are

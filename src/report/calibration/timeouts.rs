@@ -3,15 +3,15 @@
 use std::cmp::Reverse;
 
 use super::{logarithm, with_quiet};
-use crate::calibrate::{Atom, Calibration, CallLimit, ClassLimit, Limit, Rule};
+use crate::calibrate::{Atom, Calibration, CallLimit, ClassLimit, Limit, Rule, likely};
 use crate::report::model::{Block, Cell, Column, Row, Table};
 use crate::report::{Options, text, words};
-use crate::units::Nanos;
 
 /// How to read the tables.
-const HOW_TO_READ: &str = "After: the time at which durations of what was cut off pile up; of them: how many do. Fixed: the \
-     same whatever was left; propagated: when what was left is used up; min of both: whichever comes \
-     first. 10^: how many times as likely that rule is as the next, as a power of ten.";
+const HOW_TO_READ: &str = "After: where the durations of what was cut off pile up, and how many of \
+     them; seen: how long those took that are too few for that. Fixed: the same whatever was left; \
+     propagated: as long as something was left; min of both: whichever is less. 10^: how many times as \
+     likely as the next rule, as a power of ten.";
 
 /// Tables of calls and of classes, or that nothing was cut off.
 pub(super) fn blocks(calibration: &Calibration, options: &Options) -> Vec<Block> {
@@ -61,9 +61,10 @@ fn none_seen(whole: &[&CallLimit], no_call: bool, no_request: bool) -> String {
 }
 
 /// What calls and classes have in common.
-fn columns_of_limits() -> [Column; 5] {
+fn columns_of_limits() -> [Column; 6] {
     [
         Column::new("cut off", "cut_off", ""),
+        Column::new("seen", "few_ns", "range").ranked(1),
         Column::new("after", "timeout_ns", "").brief(),
         Column::new("of them", "at_timeout", "").ranked(2),
         Column::new("round", "round_ns", "").ranked(Column::MACHINES),
@@ -107,11 +108,6 @@ fn classes() -> Table {
     }
 }
 
-/// The length that an atom is taken for: the round number that its interval holds, if it does.
-fn taken(atom: &Atom) -> Nanos {
-    atom.round.unwrap_or(atom.value)
-}
-
 /// Each atom, or that there is none, numbered from 1.
 fn atoms(limit: &Limit) -> impl Iterator<Item = (usize, Option<&Atom>)> {
     let none = limit.atoms.is_empty().then_some(None);
@@ -119,19 +115,23 @@ fn atoms(limit: &Limit) -> impl Iterator<Item = (usize, Option<&Atom>)> {
 }
 
 /// The cells of [`columns_of_limits`]; what is of all atoms stands beside the first.
-fn limit_cells(limit: &Limit, number: usize, atom: Option<&Atom>) -> [Cell; 5] {
+fn limit_cells(limit: &Limit, number: usize, atom: Option<&Atom>) -> [Cell; 6] {
     let (cut, longest) = if number == 1 {
         (Cell::Count(limit.cut), Cell::Time(limit.longest))
     } else {
         (Cell::Absent, Cell::Absent)
     };
+    let few = match (limit.few.first(), limit.few.last()) {
+        (Some(&least), Some(&most)) => Cell::TimeRange(least, most),
+        _ => Cell::Absent,
+    };
     let Some(atom) = atom else {
-        return [cut, Cell::Absent, Cell::Absent, Cell::Absent, longest];
+        return [cut, few, Cell::Absent, Cell::Absent, Cell::Absent, longest];
     };
     let count = atom.count as u64;
-    let (value, lo, hi) = (taken(atom), atom.lo, atom.hi);
+    let (value, lo, hi) = (likely(atom), atom.lo, atom.hi);
     let after = Cell::Estimated { value, lo, hi, n: count };
-    [cut, after, Cell::Count(count), Cell::time(atom.round), longest]
+    [cut, Cell::Absent, after, Cell::Count(count), Cell::time(atom.round), longest]
 }
 
 fn call_rows(call: &CallLimit) -> Vec<Row> {

@@ -54,7 +54,7 @@ fn of_trace(tables: &Tables, facts: &RunFacts, requests: usize, most: usize) -> 
             text::counted(spans, "span"),
             text::instant(first.start_unix_ns)
         )));
-        blocks.extend(calibration::judged_by(facts).map(Block::Note));
+        blocks.extend(calibration::judged_by(facts, None).map(Block::Note));
     }
     Section { title: "Trace".to_owned(), class: None, blocks }
 }
