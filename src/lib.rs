@@ -33,6 +33,7 @@ pub(crate) mod config_text;
 pub(crate) mod config_values;
 pub mod contract;
 pub mod conventions;
+pub(crate) mod counts;
 pub mod forest;
 pub mod otlp;
 pub mod tables;

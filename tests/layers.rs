@@ -11,6 +11,7 @@ const LEVELS: &[&[&str]] = &[
         "config_error",
         "config_text",
         "config_values",
+        "counts",
         "date",
         "finding_id",
         "names",

@@ -6,6 +6,7 @@ use super::limit::{
 };
 use super::rule::Rule;
 use crate::config_text::{duration, quoted};
+use crate::counts::counted;
 use crate::distributions::Call;
 use crate::stats::Quantile;
 use crate::units::Nanos;
@@ -221,23 +222,4 @@ pub(super) fn named(call: &Call) -> String {
         None => "unknown".to_owned(),
     };
     format!("{caller} → {callee}, {}", quoted(&call.operation))
-}
-
-/// A number with its noun.
-pub(super) fn counted(number: u64, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", grouped(number))
-}
-
-/// A number in groups of three digits.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
 }

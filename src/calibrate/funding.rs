@@ -78,17 +78,13 @@ fn deciles(began: &[Began]) -> Vec<Decile> {
 
 fn break_even(deciles: &[Decile]) -> Option<Nanos> {
     let mut below = Proportion::default();
-    let mut found = None;
-    for pair in deciles.windows(2) {
-        let [this, next] = pair else { break };
-        below.part += this.succeeded.part;
-        below.whole += this.succeeded.whole;
-        if this.succeeded.ratio() > ALMOST_NEVER {
-            break;
+    for decile in deciles {
+        if decile.succeeded.ratio() > ALMOST_NEVER {
+            return (below.interval().1 <= ALMOST_NEVER).then_some(decile.from);
         }
-        if below.interval().1 <= ALMOST_NEVER {
-            found = Some(next.from);
-        }
+        below.part += decile.succeeded.part;
+        below.whole += decile.succeeded.whole;
     }
-    found
+    // Where almost none succeeded at all nothing tells from where on they would.
+    None
 }

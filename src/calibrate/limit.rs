@@ -141,8 +141,9 @@ impl ClassLimit {
         let (count, range) = self.declared;
         let (least, most) = range?;
         let is_alike = most - least <= tolerance(least, TOLERANCE_FLOOR);
-        (count == self.requests && is_alike && Nanos::ZERO < least)
+        (count == self.requests && is_alike)
             .then(|| shortest_within(most, least, most))
+            .filter(|&value| Nanos::ZERO < value)
     }
 
     /// What nobody declares, and enough requests show.

@@ -1,17 +1,18 @@
 //! The contract that a calibration comes to, as a person reads and corrects it.
 
-use super::evidence::{counted, named, of_deadline, of_measured, of_timeout, of_too_few};
+use super::evidence::{named, of_deadline, of_measured, of_timeout, of_too_few};
 use super::limit::{Calibration, CallLimit, ClassLimit, Measured, Rounding, likely, rounded_to};
 use super::rule::Rule;
 use crate::config_text::{duration, push_comment, quoted};
 use crate::contract::Glob;
+use crate::counts::counted;
 use crate::units::Nanos;
 
 /// What stands above all.
 const HEAD: &str = "\
-# What traces do not declare, told by durations and outcomes alone (docs/inference.md): look at each
-# value and correct it, then give this file as --contract. [a, b] is a 95 % interval. What begins with
-# a # and no space is a value that is not sure enough: take the # away where you know it is right.
+# What traces do not declare, told by durations and outcomes alone (docs/inference.md). Look at
+# each value, correct it, and give this file as --contract. [a, b] is a 95 % interval. A line that
+# begins with # and no space is not sure enough to hold: where you know it does, take the # away.
 ";
 
 /// What is said of sampling.

@@ -11,6 +11,7 @@ use super::selection::{By, Selection, Which};
 use super::source::{Part, Source};
 use crate::calibrate::{Calibration, Chosen, Observed, contract_text};
 use crate::contract::ContractFile;
+use crate::counts::counted;
 use crate::stats::Quantile;
 use crate::units::Nanos;
 
@@ -110,12 +111,21 @@ fn found(of: &Calibration, text: &str, out: Option<&Path>) -> String {
     let allowances = held.calls.iter().filter(|it| it.attempt_allowance.is_some()).count();
     let attempts: u64 = of.calls.iter().map(|call| call.attempts).sum();
     let cut: u64 = of.calls.iter().map(|call| call.limit.cut).sum();
-    let (classes, calls) = (of.classes.len(), of.calls.len());
+    let of_classes = of.classes.len();
+    let (attempts, calls) = (counted(attempts, "attempt"), counted(of.calls.len() as u64, "call"));
+    let told = [
+        (deadlines, "deadline"),
+        (timeouts, "timeout"),
+        (allowances, "allowance"),
+        (reserves, "reserve"),
+    ];
+    let told: Vec<String> =
+        told.into_iter().map(|(number, noun)| counted(number as u64, noun)).collect();
     let to = out.map_or_else(String::new, |out| format!(" -> {}", out.display()));
     format!(
-        "{classes} classes, {calls} calls; {cut} of {attempts} attempts were cut off\n\
-         sure enough: {deadlines} deadlines, {timeouts} timeouts, {allowances} allowances, {reserves} \
-         reserves{to}"
+        "{} of requests, {calls}: {cut} of {attempts} cut off\nsure enough to hold: {}{to}",
+        counted(of_classes as u64, "class"),
+        told.join(", ")
     )
 }
 

@@ -2,6 +2,7 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+pub(super) use crate::counts::{count, counted, thousands};
 use crate::date::Date;
 use crate::units::UnixNanos;
 pub use crate::visible::visible;
@@ -76,22 +77,6 @@ pub(super) fn decimal(number: u128, decimals: u32) -> String {
     without_zeros(&exact).to_owned()
 }
 
-/// A count, in groups of three digits.
-pub(super) fn count(number: u64) -> String {
-    thousands(&number.to_string())
-}
-
-fn thousands(digits: &str) -> String {
-    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
-
 /// A percentage with one decimal. Only nothing is 0 %, only all is 100 %.
 pub(super) fn percent(part: i128, whole: i128) -> String {
     if whole <= 0 {
@@ -119,17 +104,6 @@ pub(super) fn instant(instant: UnixNanos) -> String {
     let second = instant.as_nanos().div_euclid(1_000_000_000).rem_euclid(86_400);
     let (hour, minute) = (second / 3_600, second / 60 % 60);
     format!("{} {hour:02}:{minute:02}:{:02} UTC", Date::of(instant), second % 60)
-}
-
-/// The first number without a noun's plural, the others with: `1 file`, `2 files`.
-pub(super) fn counted(number: u64, noun: &str) -> String {
-    let plural = match noun {
-        _ if number == 1 => noun.to_owned(),
-        _ if noun.ends_with("ss") => format!("{noun}es"),
-        _ if noun.ends_with("ry") => format!("{}ies", noun.trim_end_matches('y')),
-        _ => format!("{noun}s"),
-    };
-    format!("{} {plural}", count(number))
 }
 
 /// How many columns `text` takes.
