@@ -23,14 +23,17 @@ pub mod date;
 pub mod finding_id;
 pub(crate) mod names;
 pub mod stats;
+pub(crate) mod visible;
 
 pub mod span;
 
 pub mod clocks;
 pub mod config_error;
+pub(crate) mod config_text;
 pub(crate) mod config_values;
 pub mod contract;
 pub mod conventions;
+pub(crate) mod counts;
 pub mod forest;
 pub mod otlp;
 pub mod tables;

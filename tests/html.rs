@@ -5,6 +5,7 @@ use std::fs;
 use std::io::Write;
 use std::process::Command;
 
+use dwindle::calibrate::Calibration;
 use dwindle::distributions::Summary;
 use dwindle::exemplars::Exemplars;
 use dwindle::report::{self, Format, Options, RunFacts};
@@ -91,7 +92,13 @@ fn no_input_makes_a_page_that_is_too_large() {
         summary.add(&partition(&shape.named(&long("class")), 200, class));
     }
     let options = Options { classes: 30, ..Options::for_format(Format::Html) };
-    let report = report::build(&summary, &Exemplars::default(), &RunFacts::default(), &options);
+    let report = report::build(
+        &summary,
+        &Exemplars::default(),
+        &Calibration::default(),
+        &RunFacts::default(),
+        &options,
+    );
     let page = report.render(Format::Html, 0, false);
     assert!(page.len() < MOST_BYTES, "{} bytes", page.len());
 }

@@ -6,7 +6,19 @@ use std::path::{Path, PathBuf};
 
 /// Modules by level; a module may use those of lower levels only, and itself.
 const LEVELS: &[&[&str]] = &[
-    &["budget", "config_error", "config_values", "date", "finding_id", "names", "stats", "units"],
+    &[
+        "budget",
+        "config_error",
+        "config_text",
+        "config_values",
+        "counts",
+        "date",
+        "finding_id",
+        "names",
+        "stats",
+        "units",
+        "visible",
+    ],
     &["span"],
     &["clocks", "contract", "conventions", "forest", "otlp", "tables"],
     &[
@@ -28,6 +40,8 @@ const LEVELS: &[&[&str]] = &[
 /// Within a level, who may use whom.
 const BESIDE: &[(&str, &str)] = &[
     ("budget", "units"),
+    ("config_text", "units"),
+    ("config_text", "visible"),
     ("config_values", "units"),
     ("contract", "tables"),
     ("date", "units"),

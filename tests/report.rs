@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use dwindle::calibrate::Calibration;
 use dwindle::distributions::{Call, FindingSummary, HopSummary, Measure, Merge, Place, Summary};
 use dwindle::exemplars::Exemplars;
 use dwindle::report::{self, Format, Options, Problem, RunFacts};
@@ -83,8 +84,14 @@ fn all_cases() -> Summary {
 }
 
 fn render(summary: &Summary, format: Format, width: usize) -> String {
-    report::build(summary, &Exemplars::default(), &facts(), &Options::for_format(format))
-        .render(format, width, false)
+    report::build(
+        summary,
+        &Exemplars::default(),
+        &Calibration::default(),
+        &facts(),
+        &Options::for_format(format),
+    )
+    .render(format, width, false)
 }
 
 #[test]
@@ -189,7 +196,13 @@ fn two_thousand_classes_fold_into_the_busiest_twenty_and_one_line() {
 fn an_empty_input_is_told_and_is_no_failure() {
     let facts = RunFacts { version: "0.0.0 (test)".to_owned(), ..RunFacts::default() };
     let options = Options::for_format(Format::Terminal);
-    let report = report::build(&Summary::default(), &Exemplars::default(), &facts, &options);
+    let report = report::build(
+        &Summary::default(),
+        &Exemplars::default(),
+        &Calibration::default(),
+        &facts,
+        &options,
+    );
     insta::assert_snapshot!(report.render(Format::Terminal, 80, false));
     for format in Format::ALL {
         assert!(!report.render(*format, 80, false).is_empty());
@@ -205,6 +218,7 @@ fn a_problem_is_told_of_each_file_and_what_to_do_about_it_once() {
     let report = report::build(
         &shop(),
         &Exemplars::default(),
+        &Calibration::default(),
         &facts,
         &Options::for_format(Format::Terminal),
     );
@@ -221,9 +235,15 @@ fn counts_of_problems_that_no_count_can_hold_together_are_told() {
     for format in Format::ALL {
         let options = Options::for_format(*format);
         assert!(
-            !report::build(&shop(), &Exemplars::default(), &facts, &options)
-                .render(*format, 80, false)
-                .is_empty()
+            !report::build(
+                &shop(),
+                &Exemplars::default(),
+                &Calibration::default(),
+                &facts,
+                &options
+            )
+            .render(*format, 80, false)
+            .is_empty()
         );
     }
 }
@@ -233,6 +253,7 @@ fn colour_adds_nothing_but_weight() {
     let report = report::build(
         &shop(),
         &Exemplars::default(),
+        &Calibration::default(),
         &facts(),
         &Options::for_format(Format::Terminal),
     );
@@ -474,11 +495,14 @@ fn times_have_three_significant_digits_in_milliseconds() {
         let window = Some((UnixNanos::from_nanos(0), UnixNanos::from_nanos(nanos)));
         let facts = RunFacts { window, ..facts() };
         let options = Options::for_format(Format::Terminal);
-        let text = report::build(&shop(), &Exemplars::default(), &facts, &options).render(
-            Format::Terminal,
-            80,
-            false,
-        );
+        let text = report::build(
+            &shop(),
+            &Exemplars::default(),
+            &Calibration::default(),
+            &facts,
+            &options,
+        )
+        .render(Format::Terminal, 80, false);
         let line = text.lines().find(|line| line.starts_with("observation window, ms"));
         line.expect("a window").split_whitespace().last().expect("a value").to_owned()
     };

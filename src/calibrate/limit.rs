@@ -1,16 +1,28 @@
 //! What is concluded from what was seen.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::atoms::{Atom, atoms};
-use super::funding::{Funding, funding};
-use super::observed::{CallObserved, ClassObserved, Cut, Observed};
-use super::rule::{Judged, rule};
+use super::funding::{Funding, funding, with_less};
+use super::observed::{CallObserved, ClassObserved, Cut, CutRequest, Observed};
+use super::rule::{Judged, Rule, rule};
 use super::{Chosen, Sampled};
+use crate::budget::{TOLERANCE_FLOOR, tolerance};
 use crate::distributions::{Call, Estimate, Name, Values};
-use crate::stats::Quantile;
+use crate::stats::{Proportion, Quantile};
 use crate::units::Nanos;
 
-/// Of fewer attempts that succeeded nobody tells what one needs.
-const LEAST_SUCCEEDED: usize = 20;
+/// Of fewer attempts that succeeded nobody tells what one needs, nor of fewer requests what they take
+/// to return.
+pub const LEAST_MEASURED: usize = 20;
+
+/// Of fewer requests at one value nobody tells their deadline, and of fewer attempts each is told by
+/// itself.
+pub const LEAST_CUT: usize = 10;
+
+/// One request in so many may outlast what is taken for their deadline: it may have been measured
+/// wrongly.
+const OUTLASTING: u64 = 100;
 
 /// What is concluded of calls and of classes of requests.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +31,8 @@ pub struct Calibration {
     pub classes: Vec<ClassLimit>,
     /// By caller, callee and name, in order.
     pub calls: Vec<CallLimit>,
+    /// Whether requests say what they stand for by their sampling.
+    pub is_sampled: bool,
 }
 
 /// After how long something is cut off.
@@ -28,6 +42,8 @@ pub struct Limit {
     pub cut: u64,
     /// Where their durations pile up, the largest pile first.
     pub atoms: Vec<Atom>,
+    /// How long each took that was cut off, in order, where they are fewer than [`LEAST_CUT`].
+    pub few: Vec<Nanos>,
     /// The longest of all, cut off or not: where nothing was cut off there is no limit up to that.
     pub longest: Nanos,
 }
@@ -52,18 +68,27 @@ pub struct CallLimit {
     pub attempts: u64,
     /// After how long they are cut off.
     pub limit: Limit,
+    /// Of those that were cut off, these whose callee went on and ended well, which nobody heard.
+    pub unheard: u64,
     /// Those that ended as if they had been cut off, but were answered.
     pub answered: u64,
     /// What decides that.
     pub judged: Judged,
     /// How many other callers cut off their calls at the same value as the first atom.
     pub same_elsewhere: usize,
+    /// How many attempts succeeded, and of how many callers: what an attempt needs does not go by who
+    /// makes it, so that all of one callee for one thing count.
+    pub succeeded: (usize, usize),
     /// What an attempt needs, by those that succeeded.
     pub allowance: Option<Measured>,
     /// With less than that few of those that succeeded would have.
     pub break_even: Option<Measured>,
     /// How often attempts succeed by what was left.
     pub funding: Funding,
+    /// Of those that began with less left than the allowance, how many succeeded.
+    pub with_less_than_allowance: Proportion,
+    /// Of those that began with less left than the break-even, how many succeeded.
+    pub with_less_than_break_even: Proportion,
 }
 
 /// What is concluded of the requests of one class.
@@ -79,24 +104,202 @@ pub struct ClassLimit {
     pub requests: u64,
     /// After how long they are cut off.
     pub limit: Limit,
+    /// How many others took longer than the first atom.
+    pub outlasting: u64,
+    /// The call, cut off after a constant, with which those that were cut off ended mostly: then they
+    /// were cut off because it was. How many ended so.
+    pub cut_with: Option<(Call, u64)>,
+    /// How many completed though a call in them was cut off and not tried again, and the call of which
+    /// that is most often so.
+    pub masked: (u64, Option<Call>),
     /// How many declare a deadline, and the least and the most that they declare.
     pub declared: (u64, Option<(Nanos, Nanos)>),
+    /// Of how many it is known how long they took to return.
+    pub returned: usize,
     /// How long they take to return.
     pub reserve: Option<Measured>,
+}
+
+impl CallLimit {
+    /// The timeout, where it is sure enough that the caller sets one.
+    pub fn timeout(&self) -> Option<Nanos> {
+        let is_set = matches!(self.judged.rule, Rule::Fixed | Rule::MinOfBoth);
+        let constant = self.judged.constant.filter(|&it| is_set && Nanos::ZERO < it)?;
+        let holds = |atom: &&Atom| atom.lo <= constant && constant <= atom.hi;
+        Some(self.limit.atoms.iter().find(holds).map_or(constant, likely))
+    }
+}
+
+impl ClassLimit {
+    /// The deadline, where it is sure enough that there is one.
+    pub fn deadline(&self) -> Option<Nanos> {
+        self.declared_alike().or_else(|| self.inferred())
+    }
+
+    /// What all declare alike, if they do.
+    pub fn declared_alike(&self) -> Option<Nanos> {
+        let (count, range) = self.declared;
+        let (least, most) = range?;
+        let is_alike = most - least <= tolerance(least, TOLERANCE_FLOOR);
+        (count == self.requests && is_alike)
+            .then(|| shortest_within(most, least, most))
+            .filter(|&value| Nanos::ZERO < value)
+    }
+
+    /// What nobody declares, and enough requests show.
+    fn inferred(&self) -> Option<Nanos> {
+        let atom = self.limit.atoms.first().filter(|atom| LEAST_CUT <= atom.count)?;
+        let is_outlasted = self.requests < self.outlasting.saturating_mul(OUTLASTING);
+        let is_own = self.cut_with.is_none() && !is_outlasted && self.declared.0 == 0;
+        is_own.then(|| likely(atom)).filter(|&value| Nanos::ZERO < value)
+    }
+}
+
+/// What was set, most likely: the round number, else the one of fewest digits that the interval holds.
+pub fn likely(atom: &Atom) -> Nanos {
+    atom.round.unwrap_or_else(|| shortest_within(atom.value, atom.lo, atom.hi))
+}
+
+/// `value` with as few significant digits as it can have from `lo` to `hi`.
+fn shortest_within(value: Nanos, lo: Nanos, hi: Nanos) -> Nanos {
+    let rounded = (1..=18).map(|digits| rounded_to(value, digits, Rounding::Half));
+    rounded.into_iter().find(|rounded| (lo..=hi).contains(rounded)).unwrap_or(value)
+}
+
+/// To which side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rounding {
+    /// To the smaller number.
+    Down,
+    /// To the nearer one, from the middle on to the larger.
+    Half,
+    /// To the larger number.
+    Up,
+}
+
+/// A length with so many significant digits.
+pub(super) fn rounded_to(length: Nanos, digits: u32, side: Rounding) -> Nanos {
+    let nanos = length.as_nanos();
+    let all = nanos.unsigned_abs().checked_ilog10().unwrap_or(0) + 1;
+    let unit = 10_i64.saturating_pow(all.saturating_sub(digits));
+    let added = match side {
+        Rounding::Down => 0,
+        Rounding::Half => unit / 2,
+        Rounding::Up => unit - 1,
+    };
+    Nanos::from_nanos(nanos.saturating_add(added).div_euclid(unit).saturating_mul(unit))
 }
 
 impl Observed {
     /// Concludes.
     pub fn calibrate(self, chosen: Chosen) -> Calibration {
-        let Self { calls, classes } = self.with_callees();
-        let classes = classes.into_iter().map(|(class, seen)| class_limit(class, &seen, chosen));
-        let calls = calls.into_iter().map(|(call, seen)| call_limit(call, &seen, chosen));
-        Calibration { classes: classes.collect(), calls: calls.collect() }
+        let Self { calls, classes, is_sampled } = self.with_callees();
+        let mut pooled: BTreeMap<Call, Pooled> = BTreeMap::new();
+        for (call, seen) in &calls {
+            pooled.entry(whoever_calls(call)).or_default().add(seen);
+        }
+        let needs = pooled.into_iter().map(|(call, pooled)| (call, pooled.needs(chosen)));
+        let needs: BTreeMap<Call, Needs> = needs.collect();
+        let calls = calls.into_iter().map(|(call, seen)| {
+            let needs = needs.get(&whoever_calls(&call)).copied().unwrap_or_default();
+            call_limit(call, &seen, needs)
+        });
+        let mut calls: Vec<CallLimit> = calls.collect();
+        count_same_elsewhere(&mut calls);
+        let classes = classes.into_iter();
+        let classes = classes.map(|(class, seen)| class_limit(class, &seen, &calls, chosen));
+        Calibration { classes: classes.collect(), calls, is_sampled }
     }
 }
 
-fn class_limit(class: Name, seen: &ClassObserved, chosen: Chosen) -> ClassLimit {
-    let cut = in_order(seen.cut.by_trace().into_iter().map(|(_, &cut)| cut));
+/// What the attempts of a call are pooled by: those of all callers where it is known whom they call.
+fn whoever_calls(call: &Call) -> Call {
+    let caller = call.caller.clone().filter(|_| call.callee.is_none());
+    Call { caller, ..call.clone() }
+}
+
+/// Attempts for one thing that succeeded, whoever made them.
+#[derive(Default)]
+struct Pooled {
+    succeeded: Option<Sampled<Nanos>>,
+    callers: usize,
+}
+
+/// What an attempt needs.
+#[derive(Clone, Copy, Default)]
+struct Needs {
+    succeeded: (usize, usize),
+    allowance: Option<Measured>,
+    break_even: Option<Measured>,
+}
+
+impl Pooled {
+    fn add(&mut self, seen: &CallObserved) {
+        self.callers += usize::from(!seen.succeeded.is_empty());
+        match &mut self.succeeded {
+            Some(succeeded) => succeeded.merge(seen.succeeded.clone()),
+            none => *none = Some(seen.succeeded.clone()),
+        }
+    }
+
+    fn needs(self, chosen: Chosen) -> Needs {
+        let Some(succeeded) = self.succeeded else { return Needs::default() };
+        Needs {
+            succeeded: (succeeded.len(), self.callers),
+            allowance: measured(&succeeded, chosen.allowance),
+            break_even: measured(&succeeded, Quantile::P5),
+        }
+    }
+}
+
+fn call_limit(call: Call, seen: &CallObserved, needs: Needs) -> CallLimit {
+    let cuts: Vec<&Cut> = seen.cut.by_trace().into_iter().map(|(_, cut)| cut).collect();
+    let limit = Limit::of(seen.cut.seen(), cuts.iter().map(|cut| cut.duration), seen.longest);
+    let less = |than: Option<Measured>| with_less(seen, than.map(|than| than.estimate.value));
+    CallLimit {
+        call,
+        attempts: seen.attempts,
+        judged: rule(&cuts, &limit.atoms),
+        limit,
+        unheard: seen.unheard,
+        answered: seen.answered,
+        same_elsewhere: 0,
+        succeeded: needs.succeeded,
+        allowance: needs.allowance,
+        break_even: needs.break_even,
+        funding: funding(seen),
+        with_less_than_allowance: less(needs.allowance),
+        with_less_than_break_even: less(needs.break_even),
+    }
+}
+
+/// Counts for each call how many other callers cut off theirs at the same value.
+fn count_same_elsewhere(calls: &mut [CallLimit]) {
+    let seen = calls.iter().flat_map(|call| {
+        call.limit.atoms.iter().map(|atom| (atom.lo, atom.hi, call.call.caller.clone()))
+    });
+    let seen: Vec<(Nanos, Nanos, Option<Name>)> = seen.collect();
+    for call in calls {
+        let Some(value) = call.limit.atoms.first().map(likely) else { continue };
+        let alike = seen
+            .iter()
+            .filter(|(lo, hi, caller)| *lo <= value && value <= *hi && *caller != call.call.caller);
+        let callers: BTreeSet<&Option<Name>> = alike.map(|(.., caller)| caller).collect();
+        call.same_elsewhere = callers.len();
+    }
+}
+
+fn class_limit(
+    class: Name,
+    seen: &ClassObserved,
+    calls: &[CallLimit],
+    chosen: Chosen,
+) -> ClassLimit {
+    let cuts: Vec<&CutRequest> = seen.cut.by_trace().into_iter().map(|(_, cut)| cut).collect();
+    let limit = Limit::of(seen.cut.seen(), cuts.iter().map(|cut| cut.elapsed), seen.longest);
+    let beyond = limit.atoms.first().map(|atom| atom.hi + tolerance(atom.hi, TOLERANCE_FLOOR));
+    let others = seen.others.by_trace().into_iter().map(|(_, &other)| other);
+    let outlasting = others.filter(|&other| beyond.is_some_and(|beyond| beyond < other)).count();
     let declared = in_order(seen.declared.by_trace().into_iter().map(|(_, &declared)| declared));
     let range = declared.first().copied().zip(declared.last().copied());
     ClassLimit {
@@ -104,25 +307,46 @@ fn class_limit(class: Name, seen: &ClassObserved, chosen: Chosen) -> ClassLimit 
         service: seen.service.clone(),
         operation: seen.operation.clone(),
         requests: seen.requests,
-        limit: Limit { cut: seen.cut.seen(), atoms: atoms(&cut), longest: seen.longest },
+        limit,
+        outlasting: outlasting as u64,
+        cut_with: cut_with(&cuts, calls),
+        masked: (
+            seen.masked.values().sum(),
+            most_often(&seen.masked).map(|(call, _)| call.clone()),
+        ),
         declared: (seen.declared.seen(), range),
+        returned: seen.returned.len(),
         reserve: measured(&seen.returned, chosen.reserve),
     }
 }
 
-fn call_limit(call: Call, seen: &CallObserved, chosen: Chosen) -> CallLimit {
-    let cuts: Vec<&Cut> = seen.cut.by_trace().into_iter().map(|(_, cut)| cut).collect();
-    let atoms = atoms(&in_order(cuts.iter().map(|cut| cut.duration)));
-    CallLimit {
-        call,
-        attempts: seen.attempts,
-        judged: rule(&cuts, &atoms),
-        limit: Limit { cut: seen.cut.seen(), atoms, longest: seen.longest },
-        answered: seen.answered,
-        same_elsewhere: 0,
-        allowance: measured(&seen.succeeded, chosen.allowance),
-        break_even: measured(&seen.succeeded, Quantile::P5),
-        funding: funding(seen),
+/// The call that is cut off after a constant and with which most of `cuts` ended.
+fn cut_with(cuts: &[&CutRequest], calls: &[CallLimit]) -> Option<(Call, u64)> {
+    let mut count: BTreeMap<Call, u64> = BTreeMap::new();
+    for call in cuts.iter().filter_map(|cut| cut.with.clone()) {
+        *count.entry(call).or_default() += 1;
+    }
+    let (most, ended) = most_often(&count)?;
+    // Whom it calls is not always known.
+    let is_it = |limit: &&CallLimit| {
+        (&limit.call.caller, &limit.call.operation) == (&most.caller, &most.operation)
+    };
+    let is_constant = calls.iter().filter(is_it).any(|limit| limit.timeout().is_some());
+    (is_constant && (cuts.len() as u64) < 2 * ended).then(|| (most.clone(), ended))
+}
+
+/// The call that was counted most often.
+fn most_often(count: &BTreeMap<Call, u64>) -> Option<(&Call, u64)> {
+    count.iter().map(|(call, &times)| (call, times)).max_by_key(|(_, times)| *times)
+}
+
+impl Limit {
+    /// What `durations` of those that were cut off show, of which `cut` were seen.
+    fn of(cut: u64, durations: impl Iterator<Item = Nanos>, longest: Nanos) -> Self {
+        let durations = in_order(durations);
+        let atoms = atoms(&durations);
+        let few = if durations.len() < LEAST_CUT { durations } else { Vec::new() };
+        Self { cut, atoms, few, longest }
     }
 }
 
@@ -134,7 +358,7 @@ fn measured(values: &Sampled<Nanos>, quantile: Quantile) -> Option<Measured> {
     }
     let estimate = by_trace.ordered().quantile(quantile)?;
     let n = values.len();
-    (LEAST_SUCCEEDED <= n).then_some(Measured { quantile, estimate, n })
+    (LEAST_MEASURED <= n).then_some(Measured { quantile, estimate, n })
 }
 
 fn in_order(values: impl Iterator<Item = Nanos>) -> Vec<Nanos> {

@@ -7,6 +7,7 @@
 //! ```
 
 mod atoms;
+mod evidence;
 mod funding;
 mod limit;
 mod observed;
@@ -16,8 +17,10 @@ mod written;
 
 pub use atoms::{Atom, atoms};
 pub use funding::{Decile, Funding, funding};
-pub use limit::{Calibration, CallLimit, ClassLimit, Limit, Measured};
-pub use observed::{Began, CallObserved, ClassObserved, Cut, Observed};
+pub use limit::{
+    Calibration, CallLimit, ClassLimit, LEAST_CUT, LEAST_MEASURED, Limit, Measured, likely,
+};
+pub use observed::{Began, CallObserved, ClassObserved, Cut, CutRequest, Observed};
 pub use rule::{Judged, Rule, rule};
 pub use sampled::Sampled;
 pub use written::contract_text;

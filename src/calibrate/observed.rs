@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::sampled::Sampled;
-use crate::budget::TOLERANCE_FLOOR;
+use crate::budget::{TOLERANCE_FLOOR, tolerance};
 use crate::distributions::{Call, Name, Names};
 use crate::span::{Outcome, SpanId, TraceId};
 use crate::tables::{
@@ -25,8 +25,10 @@ const VALUES: usize = 1 << 13;
 pub struct Observed {
     /// By caller, callee and the name of the caller's span.
     pub calls: BTreeMap<Call, CallObserved>,
-    /// By class.
+    /// By class, whatever attribute splits it.
     pub classes: BTreeMap<Name, ClassObserved>,
+    /// Whether requests say what they stand for by their sampling.
+    pub is_sampled: bool,
 }
 
 /// What was seen of the attempts of one call.
@@ -39,6 +41,8 @@ pub struct CallObserved {
     /// Those that were cut off: they ended as `deadline_exceeded` or `cancelled`, or failed while their
     /// callee went on; without those that their callee answered.
     pub cut: Sampled<Cut>,
+    /// Of those that were cut off, these whose callee went on and ended well, which nobody heard.
+    pub unheard: u64,
     /// Those that ended so, but were answered: their callee ended before, and not well.
     pub answered: u64,
     /// How long the longest of all took.
@@ -73,6 +77,15 @@ pub struct Began {
     pub succeeded: bool,
 }
 
+/// A request that was cut off.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CutRequest {
+    /// From its origin to its end.
+    pub elapsed: Nanos,
+    /// The call that was cut off when it ended, if one was: what it waited for, or what had as long.
+    pub with: Option<Call>,
+}
+
 /// What was seen of the requests of one class.
 #[derive(Clone, Debug)]
 pub struct ClassObserved {
@@ -82,8 +95,13 @@ pub struct ClassObserved {
     pub operation: Name,
     /// How many.
     pub requests: u64,
-    /// From the origin to the end of those whose root ended as `deadline_exceeded` or `cancelled`.
-    pub cut: Sampled<Nanos>,
+    /// Those whose root ended as `deadline_exceeded` or `cancelled`.
+    pub cut: Sampled<CutRequest>,
+    /// How long the others took.
+    pub others: Sampled<Nanos>,
+    /// Those of the others that completed, though a call in them was cut off and not tried again, by
+    /// the call.
+    pub masked: BTreeMap<Call, u64>,
     /// The longest of all.
     pub longest: Nanos,
     /// The budgets of those whose root declares one.
@@ -98,6 +116,7 @@ impl Default for CallObserved {
             attempts: 0,
             succeeded: Sampled::new(VALUES),
             cut: Sampled::new(CUT),
+            unheard: 0,
             answered: 0,
             longest: Nanos::ZERO,
             began: Sampled::new(VALUES),
@@ -109,9 +128,6 @@ impl Observed {
     /// Adds a partition of whole traces.
     pub fn add(&mut self, tables: &Tables) {
         let mut names = Names::of(&tables.strings);
-        for row in &tables.requests {
-            self.add_request(row, &mut names, tables);
-        }
         let hops = Hops::of(tables);
         let is_hedge = |row: &&AttemptRow| row.kind == AttemptKind::Hedge;
         let hedges = tables.attempts.iter().filter(is_hedge);
@@ -121,33 +137,58 @@ impl Observed {
         let is_loser = |row: &AttemptRow| {
             row.outcome == Outcome::Cancelled && hedged.contains(&(row.trace_id, row.call_id))
         };
+        let mut last_cuts = LastCuts::default();
         for row in tables.attempts.iter().filter(|row| !is_loser(row)) {
             let call = names.call(row.caller_service, row.callee_service, row.operation);
             let class = names.get(row.request_class);
-            self.calls.entry(call).or_default().add(row, &hops, &class);
+            let seen = self.calls.entry(call).or_default();
+            if seen.add(row, &hops, &class) {
+                let last = last_cuts.entry((row.trace_id, row.root_span_id)).or_insert(row);
+                if end_of(last) < end_of(row) {
+                    *last = row;
+                }
+            }
+        }
+        for row in &tables.requests {
+            self.add_request(row, &mut names, tables, &last_cuts);
         }
     }
 
-    fn add_request(&mut self, row: &RequestRow, names: &mut Names<'_>, tables: &Tables) {
+    fn add_request(
+        &mut self,
+        row: &RequestRow,
+        names: &mut Names<'_>,
+        tables: &Tables,
+        last_cuts: &LastCuts<'_>,
+    ) {
+        self.is_sampled |= row.weight.is_some();
         let class = names.get(row.request_class);
-        let of = self.classes.entry(class.clone()).or_insert_with(|| {
+        let split = row.split.map(|split| format!(" · {}", tables.strings.get(split)));
+        let whole = split.and_then(|split| class.strip_suffix(split.as_str())).unwrap_or(&class);
+        let of = self.classes.entry(whole.into()).or_insert_with(|| {
             let service = names.get(row.root_service);
             // The class names the route where the span itself names no more than a method.
-            let split = row.split.map(|split| format!(" · {}", tables.strings.get(split)));
-            let named = split.and_then(|split| class.strip_suffix(split.as_str()));
-            let named = named.unwrap_or(&class).strip_prefix(&*service);
-            let named = named.and_then(|named| named.strip_prefix(' '));
-            let operation = match named {
+            let named = whole.strip_prefix(&*service);
+            let operation = match named.and_then(|named| named.strip_prefix(' ')) {
                 Some(named) => named.into(),
                 None => names.get(row.root_operation),
             };
             ClassObserved::new(service, operation)
         });
-        of.add(row);
+        let cut = last_cuts.get(&(row.trace_id, row.root_span_id)).copied();
+        let ends_with_it = |cut: &&AttemptRow| {
+            let after = row.elapsed_ns - end_of(cut);
+            -TOLERANCE_FLOOR <= after && after <= tolerance(row.elapsed_ns, TOLERANCE_FLOOR)
+        };
+        let is_with = cut.as_ref().is_some_and(ends_with_it);
+        let is_last_try = cut.is_some_and(|cut| cut.attempts <= cut.ordinal);
+        let call = cut.map(|cut| names.call(cut.caller_service, cut.callee_service, cut.operation));
+        of.add(row, call.clone().filter(|_| is_with), call.filter(|_| is_last_try));
     }
 
     /// Adds what another has seen.
     pub fn merge(&mut self, other: Self) {
+        self.is_sampled |= other.is_sampled;
         for (call, seen) in other.calls {
             self.calls.entry(call).or_default().merge(seen);
         }
@@ -184,42 +225,51 @@ impl Observed {
 }
 
 impl CallObserved {
-    fn add(&mut self, row: &AttemptRow, hops: &Hops<'_>, class: &Name) {
+    /// Adds an attempt, and tells whether it was cut off.
+    fn add(&mut self, row: &AttemptRow, hops: &Hops<'_>, class: &Name) -> bool {
         self.attempts += 1;
         self.longest = self.longest.max(row.duration_ns);
         let (trace, span) = (row.trace_id, row.span_id);
-        if row.outcome == Outcome::Ok {
+        let hop = hops.of_client(trace, span);
+        let outcome = hop.and_then(|hop| hops.told_by_caller(hop, row)).unwrap_or(row.outcome);
+        if outcome == Outcome::Ok {
             self.succeeded.push(trace, span, row.duration_ns);
         }
         if let Some(available) = row.available_at_start_ns {
-            let began = Began { available, succeeded: row.outcome == Outcome::Ok };
+            let began = Began { available, succeeded: outcome == Outcome::Ok };
             self.began.push(trace, span, began);
         }
-        let hop = hops.of_client(trace, span);
         let returned = hop.and_then(|hop| hop.return_ns);
-        let failed_there =
-            hop.and_then(|hop| hop.callee_outcome).is_some_and(|it| it != Outcome::Ok);
+        let callee_outcome = hop.and_then(|hop| hop.callee_outcome);
+        let failed_there = callee_outcome.is_some_and(|it| it != Outcome::Ok);
         let is_answered = returned.is_some_and(|returned| returned >= Nanos::ZERO) && failed_there;
-        let went_on = returned.is_some_and(|returned| returned < -TOLERANCE_FLOOR);
-        if row.outcome.left() && is_answered {
+        if outcome.left() && is_answered {
             self.answered += 1;
-        } else if row.outcome.left() || (row.outcome != Outcome::Ok && went_on) {
-            let cut = Cut {
-                duration: row.duration_ns,
-                elapsed: row.elapsed_at_start_ns,
-                since_caller: hop.and_then(|hop| hops.since_caller(hop, row)),
-                class: class.clone(),
-                outcome: row.outcome,
-                went_on: returned.map(|returned| returned < Nanos::ZERO),
-            };
-            self.cut.push(trace, span, cut);
+            return false;
         }
+        let went_on = returned.is_some_and(|returned| returned < -TOLERANCE_FLOOR);
+        if !(outcome.left() || (outcome != Outcome::Ok && went_on)) {
+            return false;
+        }
+        let went_on = returned.map(|returned| returned < Nanos::ZERO);
+        self.unheard += u64::from(went_on == Some(true) && callee_outcome == Some(Outcome::Ok));
+        let cut = Cut {
+            duration: row.duration_ns,
+            elapsed: row.elapsed_at_start_ns,
+            since_caller: hop.and_then(|hop| hops.since_caller(hop, row)),
+            class: class.clone(),
+            outcome,
+            went_on,
+        };
+        self.cut.push(trace, span, cut);
+        true
     }
 
     fn merge(&mut self, other: Self) {
         self.attempts += other.attempts;
         self.succeeded.merge(other.succeeded);
         self.cut.merge(other.cut);
+        self.unheard += other.unheard;
         self.answered += other.answered;
         self.longest = self.longest.max(other.longest);
         self.began.merge(other.began);
@@ -233,20 +283,29 @@ impl ClassObserved {
             operation,
             requests: 0,
             cut: Sampled::new(CUT),
+            others: Sampled::new(VALUES),
+            masked: BTreeMap::new(),
             longest: Nanos::ZERO,
             declared: Sampled::new(VALUES),
             returned: Sampled::new(VALUES),
         }
     }
 
-    fn add(&mut self, row: &RequestRow) {
+    /// Adds a request; `with` is the call that was cut off when it ended, `cut` the one that was cut off
+    /// last and not tried again.
+    fn add(&mut self, row: &RequestRow, with: Option<Call>, cut: Option<Call>) {
         use TerminalOutcome as Ended;
         let (trace, root) = (row.trace_id, row.root_span_id);
         self.requests += 1;
         self.longest = self.longest.max(row.elapsed_ns);
         let ended = row.terminal_outcome;
         if matches!(ended, Ended::Cancelled | Ended::DeadlineExceeded | Ended::Indeterminate) {
-            self.cut.push(trace, root, row.elapsed_ns);
+            self.cut.push(trace, root, CutRequest { elapsed: row.elapsed_ns, with });
+        } else {
+            self.others.push(trace, root, row.elapsed_ns);
+            if let Some(cut) = cut.filter(|_| ended == Ended::Completed) {
+                *self.masked.entry(cut).or_default() += 1;
+            }
         }
         let is_declared = row.deadline_source == DeadlineSource::Declared;
         if let Some(budget) = row.budget_at_origin_ns.filter(|_| is_declared) {
@@ -260,10 +319,22 @@ impl ClassObserved {
     fn merge(&mut self, other: Self) {
         self.requests += other.requests;
         self.cut.merge(other.cut);
+        self.others.merge(other.others);
+        for (call, times) in other.masked {
+            *self.masked.entry(call).or_default() += times;
+        }
         self.longest = self.longest.max(other.longest);
         self.declared.merge(other.declared);
         self.returned.merge(other.returned);
     }
+}
+
+/// Of each request the attempt that was cut off last.
+type LastCuts<'t> = FxHashMap<(TraceId, SpanId), &'t AttemptRow>;
+
+/// From the origin of its request to the end of an attempt.
+fn end_of(row: &AttemptRow) -> Nanos {
+    row.elapsed_at_start_ns + row.duration_ns
 }
 
 /// The hops of a partition, by the span of their client and by their id.
@@ -290,5 +361,19 @@ impl<'t> Hops<'t> {
         let caller = self.by_id.get(&(hop.trace_id, hop.caller_hop_id?))?;
         let called = caller.elapsed_at_send_ns.or(caller.elapsed_at_receive_ns)?;
         Some(row.elapsed_at_start_ns - called)
+    }
+
+    /// How an attempt ended that says nothing itself, by what its caller says: where that timed out
+    /// with it and the callee went on, the attempt is what timed out. Envoy tells so of its own side
+    /// only.
+    fn told_by_caller(&self, hop: &HopRow, row: &AttemptRow) -> Option<Outcome> {
+        let went_on = hop.return_ns.is_some_and(|returned| returned < Nanos::ZERO);
+        let caller = self.by_id.get(&(hop.trace_id, hop.caller_hop_id?))?;
+        let outcome = caller.callee_outcome.filter(|outcome| outcome.left())?;
+        let start = caller.elapsed_at_send_ns.or(caller.elapsed_at_receive_ns)?;
+        let end = start + caller.duration_ns - caller.return_ns.unwrap_or_default();
+        let after = end - end_of(row);
+        let is_together = -TOLERANCE_FLOOR <= after && after <= TOLERANCE_FLOOR;
+        (row.outcome == Outcome::Ok && went_on && is_together).then_some(outcome)
     }
 }

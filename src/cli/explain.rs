@@ -97,6 +97,7 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
         version: VERSION.to_owned(),
         traces: run.facts.traces,
         spans_rejected: ingested.files.iter().map(|file| file.spans_rejected).sum(),
+        calibrated: run.calibrated.take(),
         ..RunFacts::default()
     };
     let tables = with_found_late(search.found(facts.traces)?, std::mem::take(&mut run.graveyard));

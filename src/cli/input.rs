@@ -184,7 +184,7 @@ pub(super) struct Calibrating {
 }
 
 /// What classes of requests were promised.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(super) struct Contracts {
     /// Contracts (TOML): request classes with their deadlines, reserves and retries
     #[arg(long, value_name = "FILE")]

@@ -2,6 +2,7 @@
 //! environment variables and progress.
 
 mod analyze;
+mod calibrate;
 mod check;
 mod completions;
 mod diff;
@@ -59,6 +60,7 @@ enum Verb {
     Report(report::Args),
     Query(Box<query::Args>),
     Findings(findings::Args),
+    Calibrate(calibrate::Args),
     Check(check::Args),
     Diff(diff::Args),
     Plan(Box<plan::Args>),
@@ -78,6 +80,7 @@ pub fn main() -> ExitCode {
         Verb::Report(args) => report::run(&args),
         Verb::Query(args) => query::run(*args),
         Verb::Findings(args) => findings::run(&args),
+        Verb::Calibrate(args) => calibrate::run(&args),
         Verb::Check(args) => check::run(&args),
         Verb::Diff(args) => diff::run(&args),
         Verb::Plan(args) => plan::run(&args),

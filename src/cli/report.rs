@@ -6,6 +6,7 @@ use super::output::{self, Fatal, Page};
 use super::selection::Selection;
 use super::source::{Part, Source};
 use super::{exit, origin};
+use crate::calibrate::{Chosen, Observed};
 use crate::distributions::Summary;
 use crate::exemplars::Exemplars;
 use crate::reconstruct::Outlined;
@@ -67,6 +68,7 @@ fn bucket(text: &str) -> Result<Nanos, String> {
 pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     let mut summary = Summary::default();
     let mut exemplars = Exemplars::default();
+    let mut observed = Observed::default();
     let mut timeline = args.bucket.map(Timeline::new);
     let Args { inputs, rules, memory, selection, format, .. } = args;
     let options = Options::for_format(*format);
@@ -76,6 +78,7 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     let facts = source.read(|part| match part {
         Part::Traces(tables) => {
             summary.add(tables);
+            observed.add(tables);
             if let Some(timeline) = &mut timeline {
                 timeline.add(tables);
             }
@@ -90,7 +93,8 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     if let Some(timeline) = &mut timeline {
         timeline.settle_weights(are_chosen);
     }
-    let mut report = build(&summary, &exemplars, &facts, &options);
+    let calibration = observed.calibrate(Chosen::default());
+    let mut report = build(&summary, &exemplars, &calibration, &facts, &options);
     if let Some(timeline) = &timeline {
         add_timeline(&mut report, timeline);
     }

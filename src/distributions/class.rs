@@ -7,10 +7,11 @@ use super::merge::merged;
 use super::sample::Sample;
 use super::waste::WastedWork;
 use crate::names::names;
+use crate::span::{GrantKind, Interner};
 use crate::stats::Weight;
 use crate::tables::{
-    AttemptKind, BlindSpot, Category, DeadlineSource, FindingCode, Funding, RequestRow,
-    TerminalOutcome, Verdict,
+    AttemptKind, AttemptRow, BlindSpot, Category, DeadlineSource, Evidence, FindingCode, Funding,
+    RequestRow, TerminalOutcome, Verdict,
 };
 
 /// A name of the input, shared by all that carry it.
@@ -43,6 +44,27 @@ names! {
         ResidualWork = "residual_work_after_cancel_ns",
         /// Calls open after an ancestor had left.
         ResidualWait = "residual_wait_ns",
+    }
+}
+
+names! {
+    /// What says what one attempt needs.
+    pub enum AllowanceSource {
+        /// An attribute of its span.
+        Declared = "declared",
+        /// A contract.
+        Contract = "contract",
+        /// Attempts of its kind that succeeded.
+        Measured = "measured",
+    }
+}
+
+impl AllowanceSource {
+    /// What says what this attempt needs; `None` where nothing does.
+    pub fn of(row: &AttemptRow, strings: &Interner) -> Option<Self> {
+        row.allowance_ns?;
+        let key = row.allowance_key.map(|key| strings.get(key));
+        Some(key.and_then(Self::from_name).unwrap_or(Self::Declared))
     }
 }
 
@@ -167,12 +189,14 @@ merged! {
     pub struct HopSummary {
         /// How many.
         pub hops: u64,
-        /// How many were given time.
-        pub granted: u64,
+        /// How many were given time, by what kind of number says so.
+        pub grant_kinds: BTreeMap<GrantKind, u64>,
         /// From the origin to sending, else to receipt.
         pub elapsed_at_entry: Sample,
         /// What the caller had left then.
         pub remaining_at_entry: Sample,
+        /// Of how many of them what was left may rest on an inferred deadline or timeout.
+        pub left_by_inferred: u64,
         /// What the caller had left when execution began.
         pub remaining_at_start: Sample,
         /// Time in queues.
@@ -193,6 +217,10 @@ merged! {
         pub kinds: BTreeMap<AttemptKind, u64>,
         /// Whether enough was left.
         pub funding: BTreeMap<Funding, u64>,
+        /// What says what one needs, where anything does.
+        pub allowance_sources: BTreeMap<AllowanceSource, u64>,
+        /// How many had too little left for what others were measured to need.
+        pub unfundable_by_measure: u64,
         /// What was left when they began.
         pub remaining_at_start: Sample,
         /// What one needs, as far as it is known.
@@ -209,6 +237,8 @@ merged! {
     pub struct FindingSummary {
         /// How many.
         pub findings: u64,
+        /// What they rest on.
+        pub evidence: BTreeMap<Evidence, u64>,
         /// By how much.
         pub excess: Sample,
         /// Late and residual work that they explain.
@@ -218,10 +248,43 @@ merged! {
     }
 }
 
+impl HopSummary {
+    /// How many were given time, as far as attributes, contracts or durations say so.
+    pub fn granted(&self) -> u64 {
+        self.grant_kinds.values().sum()
+    }
+
+    /// How many of them have a timeout that was told by durations alone.
+    pub fn inferred(&self) -> u64 {
+        self.grant_kinds.get(&GrantKind::Inferred).copied().unwrap_or(0)
+    }
+}
+
+impl AttemptSummary {
+    /// Of how many it was measured what one needs.
+    pub fn measured(&self) -> u64 {
+        self.allowance_sources.get(&AllowanceSource::Measured).copied().unwrap_or(0)
+    }
+}
+
 impl ClassSummary {
     /// How many requests have a deadline.
     pub fn with_deadline(&self) -> u64 {
         self.requests - self.deadline_sources.get(&DeadlineSource::None).copied().unwrap_or(0)
+    }
+
+    /// How many requests have a deadline that was told by durations alone.
+    pub fn with_inferred_deadline(&self) -> u64 {
+        self.deadline_sources.get(&DeadlineSource::Inferred).copied().unwrap_or(0)
+    }
+
+    /// Of how many hops of which it is known what was left that may rest on a deadline or timeout that
+    /// durations alone tell, and of how many it is known.
+    pub fn left_by_inferred(&self) -> (u64, u64) {
+        let add = |(part, whole): (u64, u64), hop: &HopSummary| {
+            (part + hop.left_by_inferred, whole + hop.remaining_at_entry.len() as u64)
+        };
+        self.hops.values().fold((0, 0), add)
     }
 
     /// All samples.

@@ -5,6 +5,7 @@ mod class;
 mod collection;
 mod figures;
 mod histogram;
+mod inferred;
 mod measured;
 mod merge;
 mod names;
@@ -23,7 +24,8 @@ use rustc_hash::FxHashMap;
 pub(crate) use by_trace::effective;
 pub use by_trace::{Ordered, Values};
 pub use class::{
-    AttemptSummary, Call, ClassSummary, FindingSummary, HopSummary, Measure, Name, Place, Weighing,
+    AllowanceSource, AttemptSummary, Call, ClassSummary, FindingSummary, HopSummary, Measure, Name,
+    Place, Weighing,
 };
 pub use collection::{Collection, Distributions};
 pub use histogram::{Atom, Histogram};
@@ -36,8 +38,9 @@ pub use waste::WastedWork;
 
 use crate::span::{Outcome, SpanId, TraceId};
 use crate::stats::Weight;
-use crate::tables::{AttemptRow, FindingRow, HopRow, RequestRow, SegmentRow, Tables};
+use crate::tables::{AttemptRow, FindingRow, Funding, HopRow, RequestRow, SegmentRow, Tables};
 use crate::units::{Nanos, UnixNanos};
+use inferred::Inferred;
 pub(crate) use merge::merged;
 pub(crate) use weights::Weights;
 
@@ -87,8 +90,14 @@ impl Summary {
             self.add_request(row, &mut names);
         }
         self.add_segments(&tables.segments, &weights, &mut names);
+        let inferred = Inferred::of(tables);
         for row in &tables.hops {
-            self.add_hop(row, weights.of_request(row.trace_id, row.root_span_id), &mut names);
+            self.add_hop(
+                row,
+                &inferred,
+                weights.of_request(row.trace_id, row.root_span_id),
+                &mut names,
+            );
         }
         let of_request =
             |a: &HopRow, b: &HopRow| (a.trace_id, a.root_span_id) == (b.trace_id, b.root_span_id);
@@ -98,7 +107,8 @@ impl Summary {
             waste::add(hops, &mut names, &mut class.wasted);
         }
         for row in &tables.attempts {
-            self.add_attempt(row, weights.of_request(row.trace_id, row.root_span_id), &mut names);
+            let weight = weights.of_request(row.trace_id, row.root_span_id);
+            self.add_attempt(row, AllowanceSource::of(row, &tables.strings), weight, &mut names);
         }
         self.add_findings(tables);
     }
@@ -149,21 +159,36 @@ impl Summary {
         }
     }
 
-    fn add_hop(&mut self, row: &HopRow, weight: Option<Weight>, names: &mut Names<'_>) {
+    fn add_hop(
+        &mut self,
+        row: &HopRow,
+        inferred: &Inferred,
+        weight: Option<Weight>,
+        names: &mut Names<'_>,
+    ) {
         let place = names.place(row);
         let hop = self.class(names.get(row.request_class)).hops.entry(place).or_default();
         hop.hops += 1;
-        hop.granted += u64::from(row.granted_ns.is_some());
+        if let Some(kind) = row.grant_kind.filter(|_| row.granted_ns.is_some()) {
+            *hop.grant_kinds.entry(kind).or_default() += 1;
+        }
         *hop.verdicts.entry(row.verdict).or_default() += 1;
         let elapsed = row.elapsed_at_send_ns.or(row.elapsed_at_receive_ns);
         let remaining = row.remaining_at_send_ns.or(row.remaining_at_receive_ns);
         hop.elapsed_at_entry.push_some(elapsed, weight);
         hop.remaining_at_entry.push_some(remaining, weight);
+        hop.left_by_inferred += u64::from(remaining.is_some() && inferred.bounds(row));
         hop.remaining_at_start.push_some(row.remaining_at_start_ns, weight);
         hop.queue.push_weighted(row.queue_ns, weight);
     }
 
-    fn add_attempt(&mut self, row: &AttemptRow, weight: Option<Weight>, names: &mut Names<'_>) {
+    fn add_attempt(
+        &mut self,
+        row: &AttemptRow,
+        allowance: Option<AllowanceSource>,
+        weight: Option<Weight>,
+        names: &mut Names<'_>,
+    ) {
         let call = names.call(row.caller_service, row.callee_service, row.operation);
         let class = self.class(names.get(row.request_class));
         let attempt = class.attempts.entry((call, row.ordinal)).or_default();
@@ -171,6 +196,12 @@ impl Summary {
         attempt.failed += u64::from(row.outcome != Outcome::Ok);
         *attempt.kinds.entry(row.kind).or_default() += 1;
         *attempt.funding.entry(row.funding).or_default() += 1;
+        if let Some(source) = allowance {
+            *attempt.allowance_sources.entry(source).or_default() += 1;
+            let is_by_measure = source == AllowanceSource::Measured;
+            let is_unfundable = row.funding == Funding::Unfundable;
+            attempt.unfundable_by_measure += u64::from(is_by_measure && is_unfundable);
+        }
         attempt.remaining_at_start.push_some(row.remaining_at_start_ns, weight);
         attempt.allowance.push_some(row.allowance_ns, weight);
         attempt.backoff.push_some(row.backoff_ns, weight);
@@ -186,6 +217,7 @@ impl Summary {
             let class = self.class(names.get(row.request_class));
             let finding = class.findings.entry((row.code, place)).or_default();
             finding.findings += 1;
+            *finding.evidence.entry(row.evidence).or_default() += 1;
             let weight = weights.of_request(row.trace_id, row.root_span_id);
             finding.excess.push_weighted(row.excess_ns, weight);
             if let Some(wasted) = row.wasted_ns {

@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Names;
-use super::class::{Name, Weighing};
+use super::class::{AllowanceSource, Name, Weighing};
 use super::merge::merged;
-use crate::span::Sym;
-use crate::tables::{AttemptRow, HopRow, Tables, Verdict};
+use crate::span::{GrantKind, Interner, Sym};
+use crate::tables::{AttemptRow, DeadlineSource, HopRow, RequestRow, Tables, Verdict};
 
 merged! {
     /// Who calls whom, and how much of the evidence was there.
@@ -31,18 +31,26 @@ merged! {
 merged! {
     /// How much of what a report needs the traces held.
     pub struct Coverage {
+        /// Requests whose deadline is declared, or in a contract.
+        pub requests_with_deadline: u64,
+        /// Those whose deadline was told by durations alone.
+        pub requests_with_inferred_deadline: u64,
         /// Hops below the origin.
         pub hops: u64,
-        /// Those of them that were given time.
+        /// Those of them that say how much time they were given, or a contract does.
         pub hops_with_grant: u64,
+        /// Those whose timeout was told by durations alone.
+        pub hops_with_inferred_timeout: u64,
         /// Calls with a client half.
         pub calls: u64,
         /// Those of them whose callee was traced.
         pub calls_with_callee: u64,
         /// Attempts.
         pub attempts: u64,
-        /// Those of them that say what one needs.
+        /// Those of them that say what one needs, or a contract does.
         pub attempts_with_allowance: u64,
+        /// Those of which it was measured what one needs.
+        pub attempts_with_measured_allowance: u64,
     }
 }
 
@@ -50,7 +58,10 @@ impl Overview {
     /// Takes in a partition of whole traces.
     pub fn add(&mut self, tables: &Tables) {
         self.requests += tables.requests.len() as u64;
-        tables.requests.iter().for_each(|row| self.weights.add(row));
+        for row in &tables.requests {
+            self.weights.add(row);
+            self.coverage.add_request(row);
+        }
         let mut services: FxHashSet<Sym> =
             tables.requests.iter().map(|row| row.root_service).collect();
         let mut pairs: FxHashMap<(Option<Sym>, Option<Sym>), u64> = FxHashMap::default();
@@ -59,7 +70,7 @@ impl Overview {
             self.coverage.add_hop(row);
         }
         for row in &tables.attempts {
-            self.coverage.add_attempt(row);
+            self.coverage.add_attempt(row, &tables.strings);
         }
 
         let mut names = Names::of(&tables.strings);
@@ -76,17 +87,32 @@ impl Overview {
 }
 
 impl Coverage {
+    fn add_request(&mut self, row: &RequestRow) {
+        match row.deadline_source {
+            DeadlineSource::Contract | DeadlineSource::Declared => self.requests_with_deadline += 1,
+            DeadlineSource::Inferred => self.requests_with_inferred_deadline += 1,
+            DeadlineSource::None => {}
+        }
+    }
+
     fn add_hop(&mut self, row: &HopRow) {
         let below_origin = row.verdict != Verdict::Origin;
         let is_call = row.client_span_id.is_some();
+        let is_inferred = row.grant_kind == Some(GrantKind::Inferred);
+        let is_granted = below_origin && row.granted_ns.is_some();
         self.hops += u64::from(below_origin);
-        self.hops_with_grant += u64::from(below_origin && row.granted_ns.is_some());
+        self.hops_with_grant += u64::from(is_granted && !is_inferred);
+        self.hops_with_inferred_timeout += u64::from(is_granted && is_inferred);
         self.calls += u64::from(is_call);
         self.calls_with_callee += u64::from(is_call && row.server_span_id.is_some());
     }
 
-    fn add_attempt(&mut self, row: &AttemptRow) {
+    fn add_attempt(&mut self, row: &AttemptRow, strings: &Interner) {
         self.attempts += 1;
-        self.attempts_with_allowance += u64::from(row.allowance_ns.is_some());
+        match AllowanceSource::of(row, strings) {
+            Some(AllowanceSource::Measured) => self.attempts_with_measured_allowance += 1,
+            Some(_) => self.attempts_with_allowance += 1,
+            None => {}
+        }
     }
 }

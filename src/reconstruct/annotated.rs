@@ -138,10 +138,11 @@ impl<'a> Annotated<'a> {
         std::iter::successors(self.trace.link(i), |&i| self.trace.link(i)).take(FAR_ENOUGH)
     }
 
-    /// What a deadline rests on: a contract, or the grant that set it.
-    pub(super) fn evidence_of_deadline(&self, deadline: Moment) -> Evidence {
+    /// What the deadline of `of` rests on: a contract, or the grant that set it. The origin of a
+    /// request may be told by a span of another.
+    pub(super) fn evidence_of_deadline(&self, deadline: Moment, of: usize) -> Evidence {
         let (_, set_by) = deadline;
-        let request = self.trace.request(set_by);
+        let request = self.trace.request(of);
         let source = request.deadline_source;
         let is_own = request.deadline == Some(deadline);
         if is_own && source == DeadlineSource::Inferred {

@@ -160,7 +160,7 @@ impl Found<'_, '_> {
         let arrived = (trace.arrival(server), server);
         let worked = self.of.worked_after(server, begun);
         if let Some(deadline) = self.of.caller_deadline(server) {
-            let evidence = self.of.evidence_of_deadline(deadline);
+            let evidence = self.of.evidence_of_deadline(deadline, server);
             let spendable = (deadline.0 - trace.request(server).reserve(), deadline.1);
             if hop.queue > Nanos::ZERO && begun.0 >= spendable.0 {
                 let mut claims = vec![Claim::not_before(begun, spendable)];
@@ -202,7 +202,7 @@ impl Found<'_, '_> {
             let spendable = (deadline.0 - request.reserve(), deadline.1);
             let end = (trace.end(hop.first), hop.first);
             let claim = Claim::after(end, spendable).by(RESERVE_SLACK);
-            let evidence = self.of.evidence_of_deadline(deadline);
+            let evidence = self.of.evidence_of_deadline(deadline, hop.first);
             let code = FindingCode::ReserveConsumed;
             self.add_if(code, hop.top, end.0 - spendable.0, evidence, &[claim]);
         }
@@ -250,7 +250,7 @@ impl Found<'_, '_> {
             && !trace.is_call_span(i)
         {
             let claim = Claim::not_before((trace.start(i), i), deadline);
-            let evidence = self.of.evidence_of_deadline(deadline);
+            let evidence = self.of.evidence_of_deadline(deadline, i);
             let code = FindingCode::SideEffectLate;
             self.add_if(code, i, trace.start(i) - deadline.0, evidence, &[claim]);
         }
@@ -294,16 +294,18 @@ impl Found<'_, '_> {
                 let available = budget::available(deadline.0 - start.0, reserve);
                 (allowance - available, claim)
             }
-            // Later than it was too late for the allowance: the weaker claim is the surer one.
+            // Later than it was too late for the allowance: the weaker claim is the surer one, unless it
+            // rests on what was measured.
             (Funding::Expired, needed) => {
                 let expired = Claim::not_before(start, deadline);
-                (start.0 - deadline.0, needed.map_or(expired, |(_, claim)| claim))
+                let surer = needed.filter(|_| !attempt.is_measured);
+                (start.0 - deadline.0, surer.map_or(expired, |(_, claim)| claim))
             }
         };
-        let evidence = if attempt.is_measured {
+        let evidence = if attempt.is_measured && attempt.funding == Funding::Unfundable {
             Evidence::Inferred
         } else {
-            self.of.evidence_of_deadline(deadline)
+            self.of.evidence_of_deadline(deadline, attempt.span)
         };
         self.add(code, attempt.span, excess, evidence, &[claim]);
     }

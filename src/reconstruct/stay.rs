@@ -16,7 +16,7 @@ pub(super) fn stay(of: &Annotated<'_>, hop: &Hop, row: usize) -> Option<Stay> {
         let claims = [Claim::not_before(begun, deadline), worked];
         claims.iter().all(|claim| claim.holds()).then(|| ExpiredWork {
             until: of.work.below[server].last_work.map_or(begun.0, |(last, _)| last),
-            evidence: of.evidence_of_deadline(deadline),
+            evidence: of.evidence_of_deadline(deadline, server),
             certainty: certainty(&claims, &trace.clock),
         })
     });

@@ -13,14 +13,20 @@ pub(super) type Entry<'a> = (&'a (Call, i32), &'a AttemptSummary);
 pub(super) fn table(class: &ClassSummary, options: &Options) -> Option<Table> {
     let is_bounded = class.with_deadline() > 0;
     let title = if is_bounded { "Attempts, and what was left when each began" } else { "Attempts" };
+    let told = told(class);
+    let any = |counts: fn(&AttemptSummary) -> u64| told.iter().any(|(_, it)| counts(it) > 0);
+    let title = words::by_inferred(title, class.left_by_inferred());
+    let is_measured = is_bounded && any(AttemptSummary::measured);
+    let against = if is_measured { " · measured needs" } else { "" };
+    let is_by_measure = any(|attempt| attempt.unfundable_by_measure);
     let table = Table {
         id: "attempts",
-        title: title.to_owned(),
+        title: title + against,
         head: "call",
-        columns: columns(is_bounded),
+        columns: columns(is_bounded, is_by_measure),
         ..Table::default()
     };
-    table.limited(told(class).into_iter().map(|entry| row(entry, is_bounded)), options.rows)
+    table.limited(told.into_iter().map(|entry| row(entry, is_bounded)), options.rows)
 }
 
 /// Those that are told.
@@ -45,7 +51,7 @@ fn funding(attempt: &AttemptSummary, funding: Funding) -> u64 {
     attempt.funding.get(&funding).copied().unwrap_or(0)
 }
 
-fn columns(is_bounded: bool) -> Vec<Column> {
+fn columns(is_bounded: bool, is_by_measure: bool) -> Vec<Column> {
     let mut columns = vec![
         Column::name("try"),
         Column::new("n", "attempts", ""),
@@ -57,6 +63,12 @@ fn columns(is_bounded: bool) -> Vec<Column> {
             Column::new("left p1", "remaining_at_start_ns", "p1").ranked(2),
             Column::new("min", "remaining_at_start_ns", "min").ranked(1),
             Column::new("unfunded", "unfunded", ""),
+            // Of those, by what was measured.
+            Column::new("by measure", "unfunded_by_measure", "").ranked(if is_by_measure {
+                0
+            } else {
+                Column::MACHINES
+            }),
             Column::new("unknown", "funding_unknown", "").ranked(4),
         ]);
     }
@@ -88,6 +100,7 @@ fn row(((call, ordinal), attempt): Entry<'_>, is_bounded: bool) -> Row {
                 0 if funding(attempt, Funding::Unknown) == attempt.attempts => Cell::Absent,
                 unfunded => Cell::Count(unfunded),
             },
+            Cell::Count(attempt.unfundable_by_measure),
             Cell::Count(funding(attempt, Funding::Unknown)),
         ]);
     }
@@ -95,7 +108,12 @@ fn row(((call, ordinal), attempt): Entry<'_>, is_bounded: bool) -> Row {
         percentiles::percentile(&attempt.backoff.sorted(), Quantile::P50),
         percentiles::percentile(&attempt.duration.sorted(), Quantile::P50),
     ]);
-    let own_keys = vec![("kinds", Some(kinds)), ("ordinal", Some(ordinal.to_string()))];
+    let sources = words::joined(attempt.allowance_sources.keys().map(|source| source.name()));
+    let own_keys = vec![
+        ("kinds", Some(kinds)),
+        ("ordinal", Some(ordinal.to_string())),
+        ("allowance_source", sources),
+    ];
     Row {
         label: words::call(call),
         keys: [words::call_keys(Some(call)), own_keys].concat(),

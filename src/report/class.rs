@@ -76,14 +76,19 @@ fn headline(class: &ClassSummary) -> String {
     if class.with_deadline() == 0 {
         return format!("{requests} · no deadline");
     }
-    let deadline = deadline_range(class).words("", false);
+    let mut deadline = format!("{} ms", deadline_range(class).words("", false));
+    match class.with_inferred_deadline() {
+        0 => {}
+        all if all == class.with_deadline() => deadline += " (inferred)",
+        some => deadline += &format!(" ({} of them inferred)", text::count(some)),
+    }
     let in_time = Cell::Share(class.completed_in_time, class.with_deadline()).words("", false);
     if class.with_deadline() == class.requests {
-        return format!("{requests} · deadline {deadline} ms · {in_time} completed in time");
+        return format!("{requests} · deadline {deadline} · {in_time} completed in time");
     }
     let bounded = text::count(class.with_deadline());
     format!(
-        "{requests} · {bounded} with a deadline, {deadline} ms · {in_time} of those completed in time"
+        "{requests} · {bounded} with a deadline, {deadline} · {in_time} of those completed in time"
     )
 }
 
@@ -134,10 +139,12 @@ fn blind_spots(class: &ClassSummary) -> Option<Table> {
 }
 
 fn tried_again(class: &ClassSummary) -> Option<Table> {
+    let by_measure = class.attempts.values().map(|attempt| attempt.unfundable_by_measure).sum();
     let counts = [
         ("retries", "retries", class.retries),
         ("hedges", "hedges", class.hedges),
         ("unfunded_attempts", "attempts without enough left", class.unfundable),
+        ("unfunded_by_measure", "of them by measured needs", by_measure),
         ("layered_requests", "requests retried by two layers", class.layered),
     ];
     let rows = counts.into_iter().map(|(name, label, count)| Row {
@@ -177,7 +184,11 @@ fn measure_table(
 
 fn budgets(class: &ClassSummary) -> Option<Table> {
     let side = percentiles::side_of(Measure::BudgetAtOrigin);
-    let table = measure_table(("budget", "Budget on the way in"), class, &BUDGETS, side);
+    let title = words::by_inferred(
+        "Budget on the way in",
+        (class.with_inferred_deadline(), class.with_deadline()),
+    );
+    let table = measure_table(("budget", &title), class, &BUDGETS, side);
     let samples = BUDGETS.iter().filter_map(|measure| class.measures.get(measure));
     let samples: Vec<Sorted> =
         samples.filter(|sample| !sample.is_empty()).map(Sample::sorted).collect();
@@ -191,7 +202,7 @@ fn times(class: &ClassSummary) -> Table {
 
 /// What time on the path is a share of.
 struct Basis {
-    title: &'static str,
+    title: String,
     head: &'static str,
     measure: &'static str,
     whole_ns: i128,
@@ -202,14 +213,17 @@ impl Basis {
     fn of(class: &ClassSummary) -> Self {
         if class.with_deadline() == class.requests {
             Self {
-                title: "Where the budget went: own time on the consumption path",
+                title: words::by_inferred(
+                    "Where the budget went: own time on the consumption path",
+                    (class.with_inferred_deadline(), class.with_deadline()),
+                ),
                 head: "of budget",
                 measure: "share_of_budget",
                 whole_ns: class.measure(Measure::BudgetAtOrigin).sum(),
             }
         } else {
             Self {
-                title: "Where the time went: own time on the consumption path",
+                title: "Where the time went: own time on the consumption path".to_owned(),
                 head: "of elapsed",
                 measure: "share_of_elapsed",
                 whole_ns: class.measure(Measure::Elapsed).sum(),
@@ -243,13 +257,8 @@ fn spent(class: &ClassSummary, options: &Options) -> Option<Table> {
     };
     let mut columns = vec![Column::name("on"), Column::new(basis.head, basis.measure, "")];
     columns.extend(percentiles::columns(side, "spent_ns", n).into_iter().skip(1));
-    let table = Table {
-        id: "spent",
-        title: basis.title.to_owned(),
-        head: "service",
-        columns,
-        ..Table::default()
-    };
+    let table =
+        Table { id: "spent", title: basis.title, head: "service", columns, ..Table::default() };
     table.limited(spent.into_iter().map(row), options.rows)
 }
 
@@ -284,7 +293,10 @@ fn late(class: &ClassSummary) -> Option<Table> {
         .collect();
     Some(Table {
         id: "late",
-        title: "Late and residual work".to_owned(),
+        title: words::by_inferred(
+            "Late and residual work",
+            (class.with_inferred_deadline(), class.with_deadline()),
+        ),
         head: "per request",
         columns,
         rows: known().filter(|(_, sample)| !sample.is_empty()).map(row).collect(),
@@ -313,6 +325,7 @@ fn findings(
         columns: vec![
             Column::name("where"),
             Column::new("n", "findings", ""),
+            Column::name("evidence").ranked(2),
             Column::new("excess p50", "excess_ns", "p50").ranked(3).brief(),
             Column::new("max", "excess_ns", "max"),
             Column::new("wasted", "wasted_ns", "sum"),
@@ -333,11 +346,14 @@ fn finding_row(code: FindingCode, place: Option<&Place>, finding: &FindingSummar
     let cells = vec![
         Cell::Text(place.map_or_else(|| text::ABSENT.to_owned(), |place| words::call(&place.call))),
         Cell::Count(finding.findings),
+        Cell::Text(words::evidence(&finding.evidence)),
         percentiles::percentile(&excess, Quantile::P50),
         Cell::time(excess.max()),
         wasted,
         Cell::Text(words::finding(code).to_owned()),
     ];
     let row = Row::new("code", code.name(), cells);
-    Row { keys: [row.keys, words::place_keys(place)].concat(), ..row }
+    let evidence = words::joined(finding.evidence.keys().map(|evidence| evidence.name()));
+    let keys = [row.keys, words::place_keys(place), vec![("evidence", evidence)]].concat();
+    Row { keys, ..row }
 }

@@ -1,7 +1,7 @@
 //! What is wrong where, those that waste most first: the text of `dwindle findings`.
 
 use super::model::{Block, Cell, Column, Report, Row, Section, Table};
-use super::{RunFacts, chosen, input, overview, text, words};
+use super::{RunFacts, calibration, chosen, input, overview, text, words};
 use crate::check::Need;
 use crate::distributions::{Merge, Overview};
 use crate::ranking::{Group, Range, Ranking, Seen, Subject};
@@ -21,6 +21,7 @@ pub fn findings(
     let mut blocks = vec![Block::Note(headline(&ranked, overview, facts))];
     blocks.extend(overview::losses(facts).map(Block::Note));
     blocks.extend(chosen::notes(facts).map(Block::Note));
+    blocks.extend(calibration::judged_by(facts, Some(overview)).map(Block::Note));
     if ranked.is_empty() {
         blocks.push(Block::Note(none_found(overview, facts)));
     }
@@ -89,6 +90,7 @@ fn table(ranked: &[(&Subject, &Group)]) -> Table {
             Column::new("reached", "services_reached", "").ranked(Column::MACHINES),
             // Never shortened, as names may be.
             Column::new("id", "", ""),
+            Column::name("evidence").ranked(4),
             Column::name("class").ranked(5),
         ],
         ..Table::default()
@@ -107,6 +109,7 @@ fn row(ranking: &Ranking, subject: &Subject, group: &Group) -> Row {
         range(group.granted),
         Cell::Count(group.reached.names.len() as u64),
         Cell::Text(id.clone()),
+        Cell::Text(words::evidence(&group.evidence)),
         Cell::Text(words::named(Some(&subject.class)).to_owned()),
     ];
     let mut keys = vec![
@@ -120,7 +123,7 @@ fn row(ranking: &Ranking, subject: &Subject, group: &Group) -> Row {
     let names = group.reached.names.iter().map(|name| &**name);
     let reached = names.chain(group.reached.has_more.then_some("…"));
     keys.extend([
-        ("evidence", joined(group.evidence.keys().map(|evidence| evidence.name()).collect())),
+        ("evidence", words::joined(group.evidence.keys().map(|evidence| evidence.name()))),
         ("grant_keys", joined(group.grant_keys.iter().map(|key| &**key).collect())),
         ("defaults_of", Some(defaults(group).join("; "))),
         ("deadline_last_seen_at", last_seen),
@@ -209,7 +212,7 @@ fn cost(group: &Group) -> String {
 /// What was granted, by what, and whether anybody chose it.
 fn granted(group: &Group) -> Option<String> {
     let granted = range(Some(group.granted?)).words("", false);
-    let keys: Vec<&str> = group.grant_keys.iter().map(|key| &**key).collect();
+    let keys: Vec<&str> = group.grant_keys.iter().map(|key| words::grant_key(key)).collect();
     let default = |((timeout, whose), &count): (&(Nanos, &str), &u64)| {
         let length = text::millis(i128::from(timeout.as_nanos()));
         let times = match count {
@@ -240,7 +243,7 @@ fn reached(group: &Group) -> Option<String> {
 fn could_not_tell(seen: &Seen, overview: &Overview, facts: &RunFacts) -> Section {
     let missing = Need::ALL.iter().filter(|need| !need.is_met(seen));
     let missing: Vec<String> = missing.map(|&need| words::need(need)).collect();
-    let mut blocks = vec![Block::Table(input::coverage(seen.with_deadline, overview, facts))];
+    let mut blocks = vec![Block::Table(input::coverage(overview, facts))];
     if !missing.is_empty() && overview.requests > 0 {
         blocks.push(Block::Note("What could not be found, whatever is wrong:".to_owned()));
         blocks.push(Block::List(missing));

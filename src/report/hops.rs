@@ -66,6 +66,7 @@ pub(super) fn remaining(class: &ClassSummary, options: &Options) -> Option<Table
         measure: "remaining_at_entry_ns",
         column: "remaining_at_send_ns",
         sample: |hop| &hop.remaining_at_entry,
+        by_inferred: Some(|hop| hop.left_by_inferred),
     };
     if class.with_deadline() > 0 { on_the_path(class, &told, options) } else { None }
 }
@@ -78,6 +79,7 @@ pub(super) fn entered(class: &ClassSummary, options: &Options) -> Option<Table> 
         measure: "elapsed_at_entry_ns",
         column: "elapsed_at_send_ns",
         sample: |hop| &hop.elapsed_at_entry,
+        by_inferred: None,
     };
     if class.with_deadline() > 0 { None } else { on_the_path(class, &told, options) }
 }
@@ -90,26 +92,36 @@ struct Told {
     /// The column of `hops` that it stands for.
     column: &'static str,
     sample: fn(&HopSummary) -> &Sample,
+    /// How many values rest on what is inferred, where any may.
+    by_inferred: Option<fn(&HopSummary) -> u64>,
 }
 
 fn on_the_path(class: &ClassSummary, told: &Told, options: &Options) -> Option<Table> {
     let side = percentiles::side_of_hops(told.column);
     let places = below_origin(class, told.sample);
-    let row = |(&(level, place, _), values): (&Ordered<'_>, &Sorted)| Row {
-        label: words::callee(&place.call),
-        level,
-        keys: words::place_keys(Some(place)),
-        cells: percentiles::cells(side, values),
-        ..Row::default()
+    let row = |(&(level, place, hop), values): (&Ordered<'_>, &Sorted)| {
+        let mut cells = percentiles::cells(side, values);
+        cells.extend(told.by_inferred.map(|by_inferred| Cell::Count(by_inferred(hop))));
+        Row {
+            label: words::callee(&place.call),
+            level,
+            keys: words::place_keys(Some(place)),
+            cells,
+            ..Row::default()
+        }
     };
     let largest = percentiles::largest(places.iter().map(|(_, _, hop)| (told.sample)(hop)));
-    let table = Table {
-        id: told.id,
-        title: told.title.to_owned(),
-        head: "hop",
-        columns: percentiles::columns(side, told.measure, largest),
-        ..Table::default()
-    };
+    let mut columns = percentiles::columns(side, told.measure, largest);
+    let mut title = told.title.to_owned();
+    if let Some(by_inferred) = told.by_inferred {
+        let part: u64 = places.iter().map(|(_, _, hop)| by_inferred(hop)).sum();
+        let whole = places.iter().map(|(_, _, hop)| (told.sample)(hop).len() as u64).sum();
+        title = words::by_inferred(&title, (part, whole));
+        // Where it holds for all of them the title says enough.
+        let rank = if (1..whole).contains(&part) { 3 } else { Column::MACHINES };
+        columns.push(Column::new("by inferred", "left_by_inferred", "").ranked(rank));
+    }
+    let table = Table { id: told.id, title, head: "hop", columns, ..Table::default() };
     let all = places.len();
     let places = busiest(places, options.rows);
     let samples: Vec<Sorted> =
@@ -177,11 +189,15 @@ pub(super) fn queues(class: &ClassSummary, options: &Options) -> Option<Table> {
 /// that occurs, those that are worth a look last to go.
 pub(super) fn grants(class: &ClassSummary, options: &Options) -> Option<Table> {
     let mut granted = in_path_order(class);
-    granted.retain(|(_, place, hop)| is_called(place, hop) && hop.granted > 0);
+    granted.retain(|(_, place, hop)| is_called(place, hop) && hop.granted() > 0);
     let count = |hop: &HopSummary, verdict| hop.verdicts.get(&verdict).copied().unwrap_or(0);
     let occurs = |verdict: &Verdict| granted.iter().any(|(_, _, hop)| count(hop, *verdict) > 0);
     let verdicts: Vec<Verdict> = Verdict::ALL.iter().copied().filter(occurs).collect();
-    let mut columns = vec![Column::new("n", "hops", "")];
+    let sum = |count: fn(&HopSummary) -> u64| granted.iter().map(|(_, _, hop)| count(hop)).sum();
+    let (inferred, all_granted) = (sum(HopSummary::inferred), sum(HopSummary::granted));
+    let rank = if inferred > 0 { 0 } else { Column::MACHINES };
+    let mut columns =
+        vec![Column::new("n", "hops", ""), Column::new("inferred", "inferred", "").ranked(rank)];
     columns.extend(verdicts.iter().map(|verdict| {
         let column = Column::new(&verdict.name().replace('_', " "), verdict.name(), "").part();
         match verdict {
@@ -191,18 +207,20 @@ pub(super) fn grants(class: &ClassSummary, options: &Options) -> Option<Table> {
             _ => column.ranked(3),
         }
     }));
-    let row = |(_, place, hop): Ordered<'_>| Row {
-        label: words::call(&place.call),
-        keys: words::place_keys(Some(place)),
-        cells: std::iter::once(hop.hops)
-            .chain(verdicts.iter().map(|&verdict| count(hop, verdict)))
-            .map(Cell::Count)
-            .collect(),
-        ..Row::default()
+    let row = |(_, place, hop): Ordered<'_>| {
+        let kinds = words::joined(hop.grant_kinds.keys().map(|kind| kind.name()));
+        let counts = verdicts.iter().map(|&verdict| count(hop, verdict));
+        Row {
+            label: words::call(&place.call),
+            keys: [words::place_keys(Some(place)), vec![("grant_kind", kinds)]].concat(),
+            cells: [hop.hops, hop.inferred()].into_iter().chain(counts).map(Cell::Count).collect(),
+            ..Row::default()
+        }
     };
+    let title = "Time given to hops, compared with what was left";
     let table = Table {
         id: "grants",
-        title: "Time given to hops, compared with what was left".to_owned(),
+        title: words::by_inferred(title, (inferred, all_granted)),
         head: "hop",
         columns,
         ..Table::default()

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::model::{Block, Cell, Column, Row, Section, Table};
 use super::{Options, RunFacts, chosen, problems, text, words};
-use crate::distributions::{ClassSummary, Name, Overview, Summary};
+use crate::distributions::{Name, Overview, Summary};
 use crate::tables::BlindSpot;
 
 /// The section.
@@ -12,7 +12,7 @@ pub(super) fn section(summary: &Summary, facts: &RunFacts, options: &Options) ->
     let tables = [
         Some(workload(summary, facts)),
         edges(summary, options),
-        Some(coverage(with_deadline(summary), &summary.overview, facts)),
+        Some(coverage(&summary.overview, facts)),
         blind_spots(summary, facts),
     ];
     let mut blocks: Vec<Block> = tables.into_iter().flatten().map(Block::Table).collect();
@@ -90,12 +90,8 @@ fn edges(summary: &Summary, options: &Options) -> Option<Table> {
     table.limited(edges.into_iter().map(row), options.rows)
 }
 
-fn with_deadline(summary: &Summary) -> u64 {
-    summary.classes.values().map(ClassSummary::with_deadline).sum()
-}
-
 /// How much of the evidence is there.
-pub(super) fn coverage(with_deadline: u64, overview: &Overview, facts: &RunFacts) -> Table {
+pub(super) fn coverage(overview: &Overview, facts: &RunFacts) -> Table {
     let coverage = &overview.coverage;
     let with_a_word = facts.clients.saturating_sub(facts.wordless_clients);
     let row = |name, label, (part, whole), missing: &str| {
@@ -103,18 +99,35 @@ pub(super) fn coverage(with_deadline: u64, overview: &Overview, facts: &RunFacts
         let cells = vec![Cell::Count(part), Cell::Count(whole), Cell::Share(part, whole), missing];
         Row::new("evidence", name, cells).labelled(label)
     };
+    // What nobody declares is no evidence; people are told where it stood in for some.
+    let stand_in = |name, label, (part, whole), what: &str| Row {
+        is_quiet: part == 0,
+        ..row(name, label, (part, whole), what)
+    };
     let rows = vec![
         row(
             "deadlines",
             "requests with a deadline",
-            (with_deadline, overview.requests),
+            (coverage.requests_with_deadline, overview.requests),
             "nothing is told of what was left",
+        ),
+        stand_in(
+            "inferred_deadlines",
+            "more with an inferred one",
+            (coverage.requests_with_inferred_deadline, overview.requests),
+            "told by durations alone",
         ),
         row(
             "grants",
             "hops with a grant",
             (coverage.hops_with_grant, coverage.hops),
             "resets and overgrants go unseen",
+        ),
+        stand_in(
+            "inferred_timeouts",
+            "more with an inferred timeout",
+            (coverage.hops_with_inferred_timeout, coverage.hops),
+            "told by durations alone",
         ),
         row(
             "callee_spans",
@@ -127,6 +140,12 @@ pub(super) fn coverage(with_deadline: u64, overview: &Overview, facts: &RunFacts
             "attempts with an allowance",
             (coverage.attempts_with_allowance, coverage.attempts),
             "funding is unknown",
+        ),
+        stand_in(
+            "measured_allowances",
+            "more with a measured one",
+            (coverage.attempts_with_measured_allowance, coverage.attempts),
+            "told by durations alone",
         ),
         row(
             "client_outcomes",

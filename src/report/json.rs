@@ -47,6 +47,12 @@ pub(super) fn number(cell: &Cell) -> Option<Number> {
         }
         Cell::Time(length) => plain(nanos(*length), "ns", None),
         Cell::TotalTime(sum) | Cell::ExactTime(sum) => plain(*sum, "ns", None),
+        Cell::Estimated { value, lo, hi, n } => Number {
+            value: Some(nanos(*value)),
+            lo: Some(nanos(*lo)),
+            hi: Some(nanos(*hi)),
+            ..plain(0, "ns", Some(i128::from(*n)))
+        },
         Cell::TimeRange(least, largest) => Number {
             value: (least == largest).then(|| nanos(*least)),
             lo: Some(nanos(*least)),

@@ -3,6 +3,7 @@
 
 mod answer;
 mod attempts;
+mod calibration;
 pub mod check;
 mod chosen;
 mod class;
@@ -32,6 +33,7 @@ mod timeline;
 mod waterfall;
 mod words;
 
+use crate::calibrate::Calibration;
 use crate::distributions::Summary;
 use crate::exemplars::Exemplars;
 use crate::names::names;
@@ -207,6 +209,7 @@ impl Problem {
 pub fn build(
     summary: &Summary,
     exemplars: &Exemplars,
+    calibration: &Calibration,
     facts: &RunFacts,
     options: &Options,
 ) -> Report {
@@ -215,6 +218,7 @@ pub fn build(
     sections.extend(
         classes.told.iter().map(|(name, class)| class::section(name, class, exemplars, options)),
     );
+    sections.extend(calibration::section(calibration, facts, options));
     sections.push(input::section(summary, facts, options));
     Report { title: "Where the deadline went", version: facts.version.clone(), sections }
 }

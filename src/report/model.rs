@@ -164,6 +164,17 @@ pub enum Cell {
     ExactTime(i128),
     /// A length of time over another; people read how many times as long it is.
     Multiple(i128, i128),
+    /// A length of time with its 95 % interval, which no percentile is.
+    Estimated {
+        /// What it is taken for.
+        value: Nanos,
+        /// It is no shorter.
+        lo: Nanos,
+        /// It is no longer.
+        hi: Nanos,
+        /// How many show it.
+        n: u64,
+    },
     /// Several lengths of time: the least and the largest.
     TimeRange(Nanos, Nanos),
     /// An instant.
@@ -315,6 +326,11 @@ impl Cell {
             }
             Self::Instant(instant) => text::instant(*instant),
             Self::Shape(shape) => shape.draw(usize::MAX),
+            Self::Estimated { value, lo, hi, .. } => {
+                let (lo, hi) = (Some(*lo), Some(*hi));
+                let estimate = Estimate { value: *value, lo, hi, is_approximate: false };
+                estimate_words(&estimate, with_interval)
+            }
             Self::Percentile { quantile, estimate: None, .. } => {
                 format!("n<{}", text::count(quantile.least_sample() as u64))
             }

@@ -5,10 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::class::{OVERGRANTS, deadline_range};
 use super::model::{Block, Cell, Column, Row, Section, Table};
-use super::{Options, RunFacts, chosen, figures, hops, percentiles, sampling, text, words};
+use super::{
+    Options, RunFacts, calibration, chosen, figures, hops, percentiles, sampling, text, words,
+};
 use crate::distributions::{Call, ClassSummary, Measure, Merge, Name, Place, Sample, Summary};
 use crate::stats::Quantile;
-use crate::tables::{BadSide, FindingCode, Severity, TerminalOutcome};
+use crate::tables::{BadSide, Evidence, FindingCode, Severity, TerminalOutcome};
 
 /// How many inputs are named.
 const INPUTS: usize = 3;
@@ -19,10 +21,33 @@ const WORST_ROWS: usize = 6;
 pub(super) struct Classes<'a> {
     /// One by one.
     pub(super) told: Vec<(&'a Name, &'a ClassSummary)>,
-    /// How many the rest are, and what they are together: with a deadline, and without.
-    rest: [(u64, ClassSummary); 2],
+    /// How many the rest are, and what they are together: with a deadline, with none but inferred ones,
+    /// and without.
+    rest: [(u64, ClassSummary); 3],
     requests: u64,
     with_deadline: u64,
+    with_inferred_deadline: u64,
+}
+
+/// What is known of the deadlines of a class.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Deadlines {
+    /// Some are declared, or in a contract.
+    Known,
+    /// Durations alone tell those that there are.
+    Inferred,
+    /// There is none.
+    None,
+}
+
+impl Deadlines {
+    fn of(class: &ClassSummary) -> Self {
+        match (class.with_deadline(), class.with_inferred_deadline()) {
+            (0, _) => Self::None,
+            (all, inferred) if inferred == all => Self::Inferred,
+            _ => Self::Known,
+        }
+    }
 }
 
 impl<'a> Classes<'a> {
@@ -33,15 +58,21 @@ impl<'a> Classes<'a> {
         });
         let requests = told.iter().map(|(_, class)| class.requests).sum();
         let with_deadline = told.iter().map(|(_, class)| class.with_deadline()).sum();
+        let with_inferred_deadline =
+            told.iter().map(|(_, class)| class.with_inferred_deadline()).sum();
         let folded = told.split_off(options.classes.min(told.len()));
-        let mut rest = [(0, ClassSummary::default()), (0, ClassSummary::default())];
+        let mut rest = <[(u64, ClassSummary); 3]>::default();
         for (_, class) in folded {
-            let [with, without] = &mut rest;
-            let rest = if class.with_deadline() > 0 { with } else { without };
+            let [with, inferred, without] = &mut rest;
+            let rest = match Deadlines::of(&class) {
+                Deadlines::Known => with,
+                Deadlines::Inferred => inferred,
+                Deadlines::None => without,
+            };
             rest.0 += 1;
             rest.1.merge_from(class.clone());
         }
-        Self { told, rest, requests, with_deadline }
+        Self { told, rest, requests, with_deadline, with_inferred_deadline }
     }
 }
 
@@ -59,13 +90,18 @@ pub(super) fn section(
     blocks.extend(losses(facts).map(Block::Note));
     blocks.extend(sampling::notes(summary, facts).into_iter().map(Block::Note));
     blocks.extend(chosen::notes(facts).map(Block::Note));
+    blocks.extend(calibration::judged_by(facts, Some(&summary.overview)).map(Block::Note));
     if classes.requests == 0 {
         blocks.push(Block::Note(nothing_to_tell(facts).to_owned()));
         return Section { title: "Summary".to_owned(), class: None, blocks };
     }
-    let [with, without] = &classes.rest;
-    let (bounded, unbounded): (Vec<_>, Vec<_>) =
-        classes.told.iter().copied().partition(|(_, class)| class.with_deadline() > 0);
+    let [with, with_inferred, without] = &classes.rest;
+    let having = |deadlines: Deadlines| -> Vec<(&Name, &ClassSummary)> {
+        let told = classes.told.iter().copied();
+        told.filter(|(_, class)| Deadlines::of(class) == deadlines).collect()
+    };
+    let (bounded, inferred) = (having(Deadlines::Known), having(Deadlines::Inferred));
+    let unbounded = having(Deadlines::None);
     if classes.with_deadline == 0 {
         blocks.push(Block::Note(
             "No request declares a deadline, so this tells what needs none. To see where a \
@@ -74,22 +110,20 @@ pub(super) fn section(
         ));
         blocks.push(Block::Commands(words::SET_A_DEADLINE));
     }
-    if !bounded.is_empty() || with.0 > 0 {
-        let mut all = bounded.iter().map(|(_, class)| *class).chain([&with.1]);
-        let is_partial = all.any(|class| class.with_deadline() < class.requests);
-        blocks.push(Block::Table(table_with_deadline(&bounded, with, is_partial)));
-        if is_partial {
-            blocks.push(Block::Note(
-                "Not every request of these classes has a deadline: in time, left and late are of \
-                 those that have one (bounded), elapsed of all."
-                    .to_owned(),
-            ));
-        }
-    }
+    blocks.extend(blocks_with_deadline(
+        ("summary", "With a deadline: elapsed, least left (p1), late work/request, hops overgiven"),
+        &bounded,
+        with,
+    ));
+    blocks.extend(blocks_with_deadline(
+        ("summary_inferred", "The same by a deadline that is inferred, where none is declared"),
+        &inferred,
+        with_inferred,
+    ));
     if !unbounded.is_empty() || without.0 > 0 {
         blocks.push(Block::Table(table_without_deadline(&unbounded, without)));
     }
-    let folded = with.0 + without.0;
+    let folded = with.0 + with_inferred.0 + without.0;
     if folded > 0 {
         blocks.push(Block::Note(format!(
             "Told together: {} of fewer requests. If ids or paths stand in span names, join them by \
@@ -114,10 +148,15 @@ fn what_was_read(classes: &Classes<'_>, facts: &RunFacts) -> String {
     }
     let deadlines = match classes.with_deadline {
         0 => String::new(),
-        some => format!(
-            " {} of requests have a deadline.",
-            text::percent(i128::from(some), i128::from(classes.requests))
-        ),
+        some => {
+            let share = |part| text::percent(i128::from(part), i128::from(classes.requests));
+            let inferred = match classes.with_inferred_deadline {
+                0 => String::new(),
+                all if all == some => " All of these deadlines are inferred.".to_owned(),
+                part => format!(" The deadlines of {} are inferred.", share(part)),
+            };
+            format!(" {} of requests have a deadline.{inferred}", share(some))
+        }
     };
     format!(
         "{}. Times in ms; [a, b] is a 95 % interval, left out where it is a point; bars tell how many \
@@ -178,20 +217,48 @@ where
     rows
 }
 
+/// A table of classes with deadlines, and that not all of their requests have one.
+fn blocks_with_deadline(
+    name: (&'static str, &str),
+    classes: &[(&Name, &ClassSummary)],
+    rest: &(u64, ClassSummary),
+) -> Vec<Block> {
+    if classes.is_empty() && rest.0 == 0 {
+        return Vec::new();
+    }
+    let mut all = classes.iter().map(|(_, class)| *class).chain([&rest.1]);
+    let is_partial = all.any(|class| class.with_deadline() < class.requests);
+    let mut blocks = vec![Block::Table(table_with_deadline(name, classes, rest, is_partial))];
+    if is_partial {
+        blocks.push(Block::Note(
+            "Not every request of these classes has a deadline: in time, left and late are of \
+             those that have one (bounded), elapsed of all."
+                .to_owned(),
+        ));
+    }
+    blocks
+}
+
 fn table_with_deadline(
+    (id, title): (&'static str, &str),
     classes: &[(&Name, &ClassSummary)],
     rest: &(u64, ClassSummary),
     is_partial: bool,
 ) -> Table {
+    // Where some are inferred, but not all.
+    let mut all = classes.iter().map(|(_, class)| *class).chain([&rest.1]);
+    let is_mixed = |class: &ClassSummary| {
+        let inferred = class.with_inferred_deadline();
+        0 < inferred && inferred < class.with_deadline()
+    };
+    let is_inferred = all.any(is_mixed);
+    // Where it is all of them, or none, people need not be told.
+    let rank = |is_told: bool| if is_told { 0 } else { Column::MACHINES };
     let columns = vec![
         Column::new("n", "requests", ""),
-        // Where it is all of them people need not be told.
-        Column::new("bounded", "with_deadline", "").ranked(if is_partial {
-            0
-        } else {
-            Column::MACHINES
-        }),
+        Column::new("bounded", "with_deadline", "").ranked(rank(is_partial)),
         Column::new("deadline", "budget_at_origin_ns", "range"),
+        Column::new("inferred", "inferred_deadline", "").ranked(rank(is_inferred)),
         Column::new("in time", "completed_before_deadline", ""),
         Column::new("p50", "elapsed_ns", "p50").ranked(5).brief(),
         Column::new("p99", "elapsed_ns", "p99").brief(),
@@ -213,6 +280,7 @@ fn table_with_deadline(
             Cell::Count(class.requests),
             Cell::Share(class.with_deadline(), class.requests),
             deadline_range(class),
+            Cell::Share(class.with_inferred_deadline(), class.with_deadline()),
             Cell::Share(class.completed_in_time, class.with_deadline()),
             percentiles::percentile(&elapsed, Quantile::P50),
             percentiles::outermost(BadSide::High, &elapsed),
@@ -223,9 +291,8 @@ fn table_with_deadline(
         ]
     };
     Table {
-        id: "summary",
-        title: "With a deadline: elapsed, least left (p1), late work/request, hops overgiven"
-            .to_owned(),
+        id,
+        title: title.to_owned(),
         head: "class",
         columns,
         rows: class_rows(classes, rest, cells),
@@ -307,6 +374,7 @@ fn tightest_hop(class: &ClassSummary) -> Option<(&Place, Cell)> {
 #[derive(Default)]
 struct Waste<'a> {
     findings: u64,
+    evidence: BTreeMap<Evidence, u64>,
     /// A class may have the call at several depths.
     classes: BTreeSet<&'a str>,
     wasted_ns: i128,
@@ -321,6 +389,9 @@ fn worst(summary: &Summary) -> Option<Table> {
             let call = place.as_ref().map(|place| &place.call);
             let waste = wastes.entry((*code, call)).or_default();
             waste.findings += finding.findings;
+            for (evidence, count) in &finding.evidence {
+                *waste.evidence.entry(*evidence).or_default() += count;
+            }
             waste.classes.insert(name);
             waste.wasted_ns += finding.wasted_ns;
             waste.wasted_known += finding.wasted_known;
@@ -336,6 +407,7 @@ fn worst(summary: &Summary) -> Option<Table> {
             Column::name("where"),
             Column::new("n", "findings", ""),
             Column::new("classes", "classes", "").ranked(2),
+            Column::name("evidence").ranked(1),
             Column::new("wasted", "wasted_ns", "sum"),
             Column::prose("meaning"),
         ],
@@ -355,9 +427,11 @@ fn waste_row(code: FindingCode, call: Option<&Call>, waste: &Waste<'_>) -> Row {
         Cell::Text(place),
         Cell::Count(waste.findings),
         Cell::Count(waste.classes.len() as u64),
+        Cell::Text(words::evidence(&waste.evidence)),
         wasted,
         Cell::Text(words::finding(code).to_owned()),
     ];
     let row = Row::new("code", code.name(), cells);
-    Row { keys: [row.keys, words::call_keys(call)].concat(), ..row }
+    let evidence = words::joined(waste.evidence.keys().map(|evidence| evidence.name()));
+    Row { keys: [row.keys, words::call_keys(call), vec![("evidence", evidence)]].concat(), ..row }
 }

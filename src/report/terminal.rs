@@ -73,8 +73,13 @@ impl Page {
             Block::Waterfall(_) => true,
             _ => false,
         };
+        let is_told = |block: &&Block| match block {
+            Block::Table(table) if table.layout == Layout::Line => table.in_one_line().is_some(),
+            Block::Figure(_) => false,
+            _ => true,
+        };
         let mut wants_air = false;
-        for block in &section.blocks {
+        for block in section.blocks.iter().filter(is_told) {
             if is_grid(block) || wants_air || matches!(block, Block::Heading(_)) {
                 out.push('\n');
             }

@@ -2,8 +2,10 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+pub(super) use crate::counts::{count, counted, thousands};
 use crate::date::Date;
 use crate::units::UnixNanos;
+pub use crate::visible::visible;
 
 /// What stands where nothing is known.
 pub(super) const ABSENT: &str = "–";
@@ -75,22 +77,6 @@ pub(super) fn decimal(number: u128, decimals: u32) -> String {
     without_zeros(&exact).to_owned()
 }
 
-/// A count, in groups of three digits.
-pub(super) fn count(number: u64) -> String {
-    thousands(&number.to_string())
-}
-
-fn thousands(digits: &str) -> String {
-    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
-
 /// A percentage with one decimal. Only nothing is 0 %, only all is 100 %.
 pub(super) fn percent(part: i128, whole: i128) -> String {
     if whole <= 0 {
@@ -118,17 +104,6 @@ pub(super) fn instant(instant: UnixNanos) -> String {
     let second = instant.as_nanos().div_euclid(1_000_000_000).rem_euclid(86_400);
     let (hour, minute) = (second / 3_600, second / 60 % 60);
     format!("{} {hour:02}:{minute:02}:{:02} UTC", Date::of(instant), second % 60)
-}
-
-/// The first number without a noun's plural, the others with: `1 file`, `2 files`.
-pub(super) fn counted(number: u64, noun: &str) -> String {
-    let plural = match noun {
-        _ if number == 1 => noun.to_owned(),
-        _ if noun.ends_with("ss") => format!("{noun}es"),
-        _ if noun.ends_with("ry") => format!("{}ies", noun.trim_end_matches('y')),
-        _ => format!("{noun}s"),
-    };
-    format!("{} {plural}", count(number))
 }
 
 /// How many columns `text` takes.
@@ -172,36 +147,6 @@ pub(super) fn wrap(text: &str, room: usize) -> Vec<String> {
         }
     }
     lines
-}
-
-/// So many marks may stand on one letter; more would hide the lines above.
-const MOST_MARKS: usize = 3;
-
-/// `text` without anything that a terminal or a reader's eye would take for more than text:
-/// control characters, those that change the direction of what follows or cannot be seen, and heaps
-/// of marks on one letter.
-pub fn visible(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    let mut marks = 0;
-    for c in text.chars() {
-        marks = if c.width() == Some(0) { marks + 1 } else { 0 };
-        if c.is_control() || is_invisible(c) || marks > MOST_MARKS {
-            safe.extend(c.escape_unicode());
-        } else {
-            safe.push(c);
-        }
-    }
-    safe
-}
-
-/// What Unicode lets programs ignore, and what ends lines or changes direction.
-fn is_invisible(c: char) -> bool {
-    matches!(c,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
-        | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
-        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// A line without the colours that it begins with.

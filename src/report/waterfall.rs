@@ -11,6 +11,8 @@ pub struct Waterfall {
     pub rows: Vec<Bar>,
     /// The deadline, if one is known.
     pub deadline: Option<Nanos>,
+    /// Durations alone tell it.
+    pub is_deadline_inferred: bool,
 }
 
 /// A row.
@@ -150,9 +152,14 @@ impl Waterfall {
         let mut legend: Vec<String> =
             marks.map(|mark| format!("{} {}", mark.sign(), mark.words())).collect();
         if self.deadline.is_some() {
-            legend.push(format!("{DEADLINE} the deadline"));
+            legend.push(format!("{DEADLINE} {}", self.deadline_words()));
         }
         legend
+    }
+
+    /// What the mark of the deadline means.
+    pub(super) const fn deadline_words(&self) -> &'static str {
+        if self.is_deadline_inferred { "the deadline (inferred)" } else { "the deadline" }
     }
 }
 

@@ -1,10 +1,12 @@
 //! What names in tables mean, in words for people, and what machines tell rows by.
 
+use std::collections::BTreeMap;
+
 use super::model::Key;
 use crate::check::Need;
 use crate::distributions::{Call, Measure, Name, Place};
 use crate::rules::rule;
-use crate::tables::{BlindSpot, FindingCode};
+use crate::tables::{BlindSpot, Evidence, FindingCode};
 
 /// How to give requests a deadline.
 pub(super) const SET_A_DEADLINE: &[&str] = &[
@@ -83,6 +85,37 @@ pub(super) fn call(call: &Call) -> String {
     match &call.caller {
         Some(caller) => format!("{} → {}", named(Some(caller)), callee(call)),
         None => callee(call),
+    }
+}
+
+/// Names that occur, joined by blanks; `None` where none does.
+pub(super) fn joined<'a>(names: impl Iterator<Item = &'a str>) -> Option<String> {
+    let names: Vec<&str> = names.collect();
+    (!names.is_empty()).then(|| names.join(" "))
+}
+
+/// What said how much time a hop was given: an attribute, or what stands in its place.
+pub(super) fn grant_key(key: &str) -> &str {
+    match key {
+        "inferred" => "what durations show (inferred)",
+        "contract" => "the contract",
+        attribute => attribute,
+    }
+}
+
+/// What findings rest on.
+pub(super) fn evidence(counts: &BTreeMap<Evidence, u64>) -> String {
+    let names: Vec<&str> = counts.keys().map(|evidence| evidence.name()).collect();
+    names.join("/")
+}
+
+/// A table's title, which says so where `part` of `whole` of its numbers rest on what durations alone
+/// tell.
+pub(super) fn by_inferred(title: &str, (part, whole): (u64, u64)) -> String {
+    match part {
+        0 => title.to_owned(),
+        part if part < whole => format!("{title} · partly inferred"),
+        _ => format!("{title} · inferred"),
     }
 }
 

@@ -29,7 +29,7 @@ fn the_manifest_counts_what_was_read() {
     assert_eq!(run(&["analyze", "fixtures/cases/untidy.json", "--out", out]).code, 0);
     let text = fs::read_to_string(dir.join("manifest.json")).unwrap();
     let manifest: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(manifest["schema_version"], 2);
+    assert_eq!(manifest["schema_version"], 3);
     assert_eq!(manifest["spans_read"], 8);
     assert_eq!(manifest["spans_admitted"], 8);
     assert_eq!(manifest["spans_rejected"], 0);
@@ -51,7 +51,7 @@ fn a_folder_of_another_version_is_refused() {
     assert_eq!(run(&["analyze", "fixtures/cases/untidy.json", "--out", out]).code, 0);
     let manifest = dir.join("manifest.json");
     let text = fs::read_to_string(&manifest).unwrap();
-    fs::write(&manifest, text.replace("\"schema_version\": 2", "\"schema_version\": 3")).unwrap();
+    fs::write(&manifest, text.replace("\"schema_version\": 3", "\"schema_version\": 4")).unwrap();
     let ran = run(&["report", out]);
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("schema_version"), "{}", ran.err);

@@ -8,6 +8,7 @@ fn help_of_each_verb_tells_what_it_does_and_gives_an_example() {
         "report",
         "query",
         "findings",
+        "calibrate",
         "check",
         "diff",
         "explain",

@@ -55,7 +55,7 @@ fn protobuf_tells_a_trace_as_its_json_with_base64_does() {
 
 /// The folder of published files; `None`, and told, where it is not there.
 #[expect(clippy::print_stderr, reason = "a skipped test has to say so")]
-fn corpus() -> Option<PathBuf> {
+pub fn corpus() -> Option<PathBuf> {
     let shared = std::env::var_os("DWINDLE_SHARED")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from);
     let corpus = shared.join("corpus");

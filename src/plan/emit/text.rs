@@ -2,10 +2,8 @@
 
 use std::fmt::Write as _;
 
+use crate::config_text;
 use crate::units::Nanos;
-
-/// Comments are no wider.
-const COMMENT: usize = 96;
 
 /// As protobuf writes durations in JSON: seconds, with no, 3, 6 or 9 decimals.
 pub(super) fn seconds(length: Nanos) -> String {
@@ -55,18 +53,7 @@ pub(super) fn quoted(name: &str) -> String {
     quoted
 }
 
-/// A sentence as lines of a comment.
+/// A sentence as lines of a comment, perhaps a point of a list.
 pub(super) fn push_comment(text: &mut String, sentence: &str) {
-    let mut line = String::from("#");
-    for word in sentence.split_whitespace() {
-        if line.len() > 1 && line.chars().count() + 1 + word.chars().count() > COMMENT {
-            text.push_str(&line);
-            text.push('\n');
-            line = String::from("#  ");
-        }
-        line.push(' ');
-        line.push_str(word);
-    }
-    text.push_str(&line);
-    text.push('\n');
+    config_text::push_comment(text, sentence, "  ");
 }

@@ -50,7 +50,7 @@ fn stages(request: &Request<'_>) -> Vec<String> {
             time(row.elapsed_ns)
         )];
     };
-    let mut points = vec![format!("origin: {} ms", time(budget))];
+    let mut points = vec![format!("origin: {} ms{}", time(budget), request.if_inferred())];
     let mut stage = |name: &str, left: Option<Nanos>| {
         let left = left.map_or_else(|| "not known".to_owned(), |left| format!("{} ms", time(left)));
         points.push(format!("{name}: {left}"));
@@ -129,7 +129,8 @@ fn tried_again(request: &Request<'_>) -> Vec<String> {
 fn call(request: &Request<'_>, first: &AttemptRow, attempts: &[&AttemptRow]) -> String {
     let name = |name: Sym| words::named(Some(request.text(name)));
     let callee = first.callee_service.map(|callee| format!("{} · ", name(callee)));
-    let tries: Vec<String> = attempts.iter().take(MOST).map(|attempt| one_try(attempt)).collect();
+    let tries = attempts.iter().take(MOST).map(|attempt| one_try(request, attempt));
+    let tries: Vec<String> = tries.collect();
     let more = if attempts.len() > tries.len() { "; …" } else { "" };
     format!(
         "{} called {}{} {} times: {}{more}",
@@ -141,7 +142,7 @@ fn call(request: &Request<'_>, first: &AttemptRow, attempts: &[&AttemptRow]) -> 
     )
 }
 
-fn one_try(attempt: &AttemptRow) -> String {
+fn one_try(request: &Request<'_>, attempt: &AttemptRow) -> String {
     let left = attempt
         .remaining_at_start_ns
         .map_or_else(String::new, |left| format!(" with {} ms left", time(left)));
@@ -154,7 +155,7 @@ fn one_try(attempt: &AttemptRow) -> String {
         attempt.ordinal,
         attempt.kind.name(),
         time(attempt.elapsed_at_start_ns),
-        funding(attempt),
+        funding(request, attempt),
         attempt.outcome.name().replace('_', " "),
         time(attempt.duration_ns)
     )

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use super::fold::{self, LeftOut, Shown, What};
 use super::request::Request;
 use super::tree::{Node, Tree};
+use crate::distributions::AllowanceSource;
 use crate::report::text::{self, millis};
 use crate::report::waterfall::{Bar, Mark, Stroke, Waterfall};
 use crate::report::words;
-use crate::span::{Outcome, Sym};
+use crate::span::{GrantKind, Outcome, Sym};
 use crate::tables::{
-    AttemptKind, AttemptRow, Category, FindingCode, FindingRow, Funding, HopRow, OutlineSpan,
-    OwnStretch, Verdict,
+    AttemptKind, AttemptRow, Category, DeadlineSource, FindingCode, FindingRow, Funding, HopRow,
+    OutlineSpan, OwnStretch, Verdict,
 };
 use crate::units::Nanos;
 
@@ -23,7 +24,12 @@ pub(super) fn waterfall(request: &Request<'_>, tree: &Tree<'_>, all: bool) -> Wa
     let rows = fold::shown(tree, all);
     let whole = tree.last_end();
     let rows = rows.iter().map(|row| bar(request, tree, row, whole)).collect();
-    Waterfall { rows, deadline: request.row.budget_at_origin_ns }
+    let row = request.row;
+    Waterfall {
+        rows,
+        deadline: row.budget_at_origin_ns,
+        is_deadline_inferred: row.deadline_source == DeadlineSource::Inferred,
+    }
 }
 
 fn bar(request: &Request<'_>, tree: &Tree<'_>, shown: &Shown, whole: Nanos) -> Bar {
@@ -88,6 +94,9 @@ fn alike(request: &Request<'_>, nodes: &[&Node<'_>], holding: usize) -> Bar {
         vec![format!("together {}", time(total)), format!("the longest {}", time(longest))];
     if queued > Nanos::ZERO {
         details.push(format!("queued {}", time(queued)));
+    }
+    if hops().any(|hop| hop.grant_kind == Some(GrantKind::Inferred)) {
+        details.push("timeouts inferred".to_owned());
     }
     let below = holding.saturating_sub(nodes.len());
     if below > 0 {
@@ -187,7 +196,7 @@ fn own_time(strokes: &mut Vec<Stroke>, span: &OutlineSpan, own: &OwnStretch) {
 
 fn details(request: &Request<'_>, node: &Node<'_>, whole: Nanos) -> Vec<String> {
     let mut details = node.hop.map_or_else(Vec::new, |hop| of_hop(request, hop, whole));
-    details.extend(node.attempt.and_then(of_attempt));
+    details.extend(node.attempt.and_then(|attempt| of_attempt(request, attempt)));
     if node.first.outcome != Outcome::Ok {
         details.push(format!("ended {}", node.first.outcome.name().replace('_', " ")));
     }
@@ -204,6 +213,7 @@ fn of_hop(request: &Request<'_>, hop: &HopRow, whole: Nanos) -> Vec<String> {
     let verdict = hop.verdict.name().replace('_', " ");
     let mut details = Vec::new();
     match hop.grant_key.zip(hop.grant_kind) {
+        Some((_, GrantKind::Inferred)) => details.push(format!("{verdict}: timeout inferred")),
         Some((key, kind)) => {
             details.push(format!(
                 "{verdict}: given by {} ({})",
@@ -247,7 +257,7 @@ fn key_name<'t>(request: &Request<'t>, key: Sym) -> &'t str {
 }
 
 /// A try, unless it was the only one and nothing is known of its funding.
-fn of_attempt(attempt: &AttemptRow) -> Option<String> {
+fn of_attempt(request: &Request<'_>, attempt: &AttemptRow) -> Option<String> {
     let is_only = attempt.attempts == 1 && attempt.kind == AttemptKind::Initial;
     if is_only && attempt.funding == Funding::Unknown {
         return None;
@@ -259,13 +269,17 @@ fn of_attempt(attempt: &AttemptRow) -> Option<String> {
         attempt.ordinal,
         attempt.attempts,
         attempt.kind.name(),
-        funding(attempt)
+        funding(request, attempt)
     ))
 }
 
 /// Whether enough was left for a try, and how much it needs.
-pub(super) fn funding(attempt: &AttemptRow) -> String {
-    let needs = attempt.allowance_ns.map(|needed| format!("needs {}", time(needed)));
+pub(super) fn funding(request: &Request<'_>, attempt: &AttemptRow) -> String {
+    let source = match AllowanceSource::of(attempt, request.strings) {
+        Some(AllowanceSource::Measured) => " (measured)",
+        _ => "",
+    };
+    let needs = attempt.allowance_ns.map(|needed| format!("needs {}{source}", time(needed)));
     let has = attempt.available_at_start_ns.map(|left| format!("{} to spend", time(left)));
     let why: Vec<String> = needs.into_iter().chain(has).collect();
     match (attempt.funding, why.is_empty()) {

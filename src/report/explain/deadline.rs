@@ -7,6 +7,7 @@ use super::bars::{hop_name, time};
 use super::request::Request;
 use crate::report::text::{count, counted};
 use crate::report::words;
+use crate::span::GrantKind;
 use crate::tables::{DeadlineSource, HopRow, Verdict};
 use crate::units::Nanos;
 
@@ -39,7 +40,7 @@ pub(super) fn who_set_it(request: &Request<'_>) -> Vec<String> {
             let class = request.text(row.request_class);
             vec![format!(
                 "Nothing that was traced: {budget} ms are inferred, the time after which requests of \
-                 the class {class} are cut off."
+                 the class {class} are cut off; dwindle calibrate tells how many of them."
             )]
         }
         DeadlineSource::None => vec![format!(
@@ -57,8 +58,18 @@ pub(super) fn who_set_it(request: &Request<'_>) -> Vec<String> {
 
 /// How much a hop was given, by what.
 fn given(request: &Request<'_>, hop: &HopRow) -> Option<String> {
-    let key = request.text(hop.grant_key?);
-    Some(format!("{} ms by {key} ({})", time(hop.granted_ns?), hop.grant_kind?.name()))
+    let granted = time(hop.granted_ns?);
+    Some(match hop.grant_kind? {
+        GrantKind::Inferred => format!(
+            "{granted} ms (inferred: attempts of its kind are cut off after that long; dwindle \
+             calibrate tells how many)"
+        ),
+        kind => format!(
+            "{granted} ms by {} ({})",
+            words::grant_key(request.text(hop.grant_key?)),
+            kind.name()
+        ),
+    })
 }
 
 fn is_anew(hop: &HopRow) -> bool {
@@ -83,24 +94,37 @@ fn set_anew(request: &Request<'_>, hop: &HopRow) -> String {
 fn passed_on(request: &Request<'_>) -> Option<String> {
     let below: Vec<&HopRow> =
         request.hops.iter().copied().filter(|hop| hop.verdict != Verdict::Origin).collect();
+    let is_inferred = |hop: &&HopRow| hop.grant_kind == Some(GrantKind::Inferred);
+    let granted: Vec<&HopRow> =
+        below.iter().copied().filter(|hop| hop.granted_ns.is_some()).collect();
+    let (inferred, seen): (Vec<&HopRow>, Vec<&HopRow>) = granted.into_iter().partition(is_inferred);
+    let hops = counted(below.len() as u64, "hop");
+    let told = match (below.len(), seen.len()) {
+        (0, _) => return None,
+        (1, 0) => "No grant was seen at the hop below it.".to_owned(),
+        (_, 0) => format!("No grant was seen at any of the {hops} below it."),
+        (_, told) => format!(
+            "Grants were seen at {} of {hops} below it: {}.",
+            count(told as u64),
+            verdicts(&seen)
+        ),
+    };
+    Some(match inferred.len() as u64 {
+        0 => told,
+        some => {
+            format!("{told} The timeouts of {} are inferred: {}.", count(some), verdicts(&inferred))
+        }
+    })
+}
+
+/// How often each verdict stands on some hops.
+fn verdicts(hops: &[&HopRow]) -> String {
     let mut verdicts: BTreeMap<Verdict, u64> = BTreeMap::new();
-    for hop in below.iter().filter(|hop| hop.granted_ns.is_some()) {
+    for hop in hops {
         *verdicts.entry(hop.verdict).or_default() += 1;
     }
-    let told: u64 = verdicts.values().sum();
-    let verdicts: Vec<String> = verdicts
-        .into_iter()
-        .map(|(verdict, times)| format!("{} {}", count(times), verdict.name().replace('_', " ")))
-        .collect();
-    let hops = counted(below.len() as u64, "hop");
-    match (below.len(), verdicts.as_slice()) {
-        (0, _) => None,
-        (1, []) => Some("No grant was seen at the hop below it.".to_owned()),
-        (_, []) => Some(format!("No grant was seen at any of the {hops} below it.")),
-        (_, verdicts) => Some(format!(
-            "Grants were seen at {} of {hops} below it: {}.",
-            count(told),
-            verdicts.join(", ")
-        )),
-    }
+    let told = |(verdict, times): (Verdict, u64)| {
+        format!("{} {}", count(times), verdict.name().replace('_', " "))
+    };
+    verdicts.into_iter().map(told).collect::<Vec<_>>().join(", ")
 }

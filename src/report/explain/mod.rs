@@ -14,7 +14,7 @@ mod tree;
 mod unknown;
 
 use super::model::{Block, Report, Section};
-use super::{RunFacts, text, words};
+use super::{RunFacts, calibration, text, words};
 use crate::tables::Tables;
 use answers::answers;
 use bars::waterfall;
@@ -33,12 +33,12 @@ const MOST_REQUESTS: usize = 20;
 pub fn explanation(tables: &Tables, facts: &RunFacts, all: bool) -> Report {
     let requests = Request::all(tables);
     let most = if all { usize::MAX } else { MOST_REQUESTS };
-    let mut sections = vec![of_trace(tables, requests.len(), most)];
+    let mut sections = vec![of_trace(tables, facts, requests.len(), most)];
     sections.extend(requests.iter().take(most).map(|request| of_request(request, facts, all)));
     Report { version: facts.version.clone(), sections, ..Report::default() }
 }
 
-fn of_trace(tables: &Tables, requests: usize, most: usize) -> Section {
+fn of_trace(tables: &Tables, facts: &RunFacts, requests: usize, most: usize) -> Section {
     let mut blocks = Vec::new();
     if let Some(first) = tables.requests.first() {
         let spans = tables.outline.len() as u64;
@@ -54,6 +54,7 @@ fn of_trace(tables: &Tables, requests: usize, most: usize) -> Section {
             text::counted(spans, "span"),
             text::instant(first.start_unix_ns)
         )));
+        blocks.extend(calibration::judged_by(facts, None).map(Block::Note));
     }
     Section { title: "Trace".to_owned(), class: None, blocks }
 }

@@ -4,7 +4,9 @@ use rustc_hash::FxHashMap;
 
 use crate::report::words;
 use crate::span::{Interner, SpanId, Sym};
-use crate::tables::{AttemptRow, FindingRow, HopRow, OutlineSpan, RequestRow, SegmentRow, Tables};
+use crate::tables::{
+    AttemptRow, DeadlineSource, FindingRow, HopRow, OutlineSpan, RequestRow, SegmentRow, Tables,
+};
 
 /// The rows of one request, each table's in its order.
 pub(super) struct Request<'t> {
@@ -44,6 +46,14 @@ impl<'t> Request<'t> {
     /// A name.
     pub(super) fn text(&self, name: Sym) -> &'t str {
         self.strings.get(name)
+    }
+
+    /// A mark beside a deadline that durations alone tell.
+    pub(super) fn if_inferred(&self) -> &'static str {
+        match self.row.deadline_source {
+            DeadlineSource::Inferred => " (inferred)",
+            _ => "",
+        }
     }
 
     /// Where a part of its time was spent.

@@ -23,7 +23,8 @@ pub(super) fn summary(request: &Request<'_>) -> Vec<String> {
             } else {
                 format!("{} ms left", time(left))
             };
-            format!("{ended} after {elapsed} of {} ms: {how}.", time(budget))
+            let source = request.if_inferred();
+            format!("{ended} after {elapsed} of {} ms{source}: {how}.", time(budget))
         }
     };
     let mut lines = vec![first_upper(&end)];

@@ -7,7 +7,8 @@ use super::bars::time;
 use super::request::Request;
 use crate::report::text::{count, counted};
 use crate::report::{RunFacts, words};
-use crate::tables::{AttemptRow, Funding, Verdict};
+use crate::span::GrantKind;
+use crate::tables::{AttemptRow, Funding, HopRow, Verdict};
 use crate::units::Nanos;
 
 /// Point by point; never empty.
@@ -64,7 +65,9 @@ fn clocks(request: &Request<'_>) -> Vec<String> {
 fn coverage(request: &Request<'_>) -> Vec<String> {
     let below = request.hops.iter().filter(|hop| hop.verdict != Verdict::Origin);
     let below: Vec<_> = below.collect();
-    let silent = below.iter().filter(|hop| hop.granted_ns.is_none()).count();
+    // An inferred timeout was told to nobody.
+    let is_inferred = |hop: &HopRow| hop.grant_kind == Some(GrantKind::Inferred);
+    let silent = below.iter().filter(|hop| hop.granted_ns.is_none() || is_inferred(hop)).count();
     let mut points = Vec::new();
     if silent > 0 {
         points.push(format!(

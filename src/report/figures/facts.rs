@@ -23,13 +23,17 @@ pub(super) fn of(summary: &Summary) -> Vec<Fact> {
     let requests = sum(|class| class.requests);
     let bounded = sum(ClassSummary::with_deadline);
     let in_time = sum(|class| class.completed_in_time);
+    let inferred = match sum(ClassSummary::with_inferred_deadline) {
+        0 => String::new(),
+        some => format!(" ({} of them inferred)", text::count(some)),
+    };
     let mut facts = Vec::new();
     if bounded > 0 {
         let late = bounded - in_time;
         facts.push(Fact {
             value: text::percent(i128::from(in_time), i128::from(bounded)),
             words: format!(
-                "of {} with a deadline completed in time; {} did not",
+                "of {} with a deadline{inferred} completed in time; {} did not",
                 text::counted(bounded, "request"),
                 text::count(late)
             ),
@@ -46,19 +50,26 @@ pub(super) fn of(summary: &Summary) -> Vec<Fact> {
     let coverage = &summary.overview.coverage;
     let resets = sum(resets);
     facts.push(known(
-        coverage.hops_with_grant > 0 && bounded > 0,
+        coverage.hops_with_grant + coverage.hops_with_inferred_timeout > 0 && bounded > 0,
         text::count(resets),
         "hops were given the full timeout again, or more than was left",
         resets > 0,
     ));
     let unfunded = sum(|class| class.unfundable);
     // Those that began with nothing left are known where no allowance is.
+    let (given, measured) =
+        (coverage.attempts_with_allowance, coverage.attempts_with_measured_allowance);
+    let of_measured = match measured {
+        0 => String::new(),
+        some => format!(" and measured for {} more", text::count(some)),
+    };
     facts.push(known(
-        bounded > 0 && (coverage.attempts_with_allowance > 0 || unfunded > 0),
+        bounded > 0 && (given + measured > 0 || unfunded > 0),
         text::count(unfunded),
         &format!(
-            "attempts began without enough left to finish; what one needs is known of {} of {}",
-            text::count(coverage.attempts_with_allowance),
+            "attempts began without enough left to finish; what one needs is known of {}{of_measured} \
+             of {}",
+            text::count(given),
             text::count(coverage.attempts)
         ),
         unfunded > 0,

@@ -43,7 +43,7 @@ pub(super) fn draw(waterfall: &Waterfall) -> Markup {
         }
         ul.legend {
             @for mark in marks { li { span class={ "swatch " (class(mark)) } {} (mark.words()) } }
-            @if waterfall.deadline.is_some() { li { span.swatch.deadline {} "the deadline" } }
+            @if waterfall.deadline.is_some() { li { span.swatch.deadline {} (waterfall.deadline_words()) } }
         }
     }
 }

@@ -1,0 +1,225 @@
+//! What was seen, in sentences: what a value rests on, and why there is none.
+
+use super::atoms::Atom;
+use super::limit::{
+    CallLimit, ClassLimit, LEAST_MEASURED, Limit, Measured, Rounding, likely, rounded_to,
+};
+use super::rule::Rule;
+use crate::config_text::{duration, quoted};
+use crate::counts::counted;
+use crate::distributions::Call;
+use crate::stats::Quantile;
+use crate::units::Nanos;
+
+/// Values are told by so many significant digits.
+const DIGITS: u32 = 4;
+
+/// What took a single time is told by so many: whether it lies just above a round number shows only then.
+const SINGLE_DIGITS: u32 = 6;
+
+/// Digits with which people write lengths of time, in any power of ten.
+const ROUND: [i64; 11] = [10, 12, 15, 20, 25, 30, 40, 50, 60, 75, 80];
+
+/// Shorter ones lie just above some round number anyway.
+const LEAST_ROUND: Nanos = Nanos::from_millis(10);
+
+/// A length in few digits.
+pub(super) fn length(length: Nanos) -> String {
+    duration(rounded_to(length, DIGITS, Rounding::Half))
+}
+
+/// What the attempts of a call show of when they are cut off.
+pub(super) fn of_timeout(of: &CallLimit) -> String {
+    let mut told = limit(&of.limit, of.attempts, "attempt", of.same_elsewhere);
+    if of.unheard > 0 {
+        let whose = match of.unheard {
+            1 if of.limit.cut == 1 => "Its".to_owned(),
+            n => format!("Of {n} the"),
+        };
+        told += &format!(" {whose} callee went on and ended well, which nobody heard.");
+    }
+    if of.answered > 0 {
+        told += &format!(
+            " {} ended as if cut off, but had been answered by a callee that failed.",
+            counted(of.answered, "attempt")
+        );
+    }
+    if of.limit.few.is_empty() && of.limit.cut > 0 {
+        told += &format!(" {}", rule(of));
+    }
+    told
+}
+
+fn rule(of: &CallLimit) -> String {
+    let judged = &of.judged;
+    let what = match judged.rule {
+        Rule::Fixed => "Fixed: a constant, whatever was left",
+        Rule::Propagated => "Propagated: what was left decides",
+        Rule::MinOfBoth => "The smaller of a constant and of what was left (min of both)",
+        Rule::NotEnoughEvidence => {
+            return format!(
+                "Whether that is a constant or what was left, they do not tell (not enough evidence, \
+                 n = {}).",
+                judged.n
+            );
+        }
+    };
+    let times = judged.log_ratio.map(|log| {
+        // Beyond that nobody tells one number from another.
+        let log = log.clamp(0.0, 300.0);
+        if log < 2.0 {
+            format!("{:.0}", 10_f64.powf(log))
+        } else {
+            format!("10^{:.0}", log.floor())
+        }
+    });
+    let times = times
+        .map_or_else(String::new, |times| format!(", {times} times as likely as the next rule"));
+    format!("{what}{times} (n = {}).", judged.n)
+}
+
+/// What the requests of a class show of when they are cut off.
+pub(super) fn of_deadline(of: &ClassLimit) -> String {
+    let mut told = declared(of);
+    if !told.is_empty() {
+        told.push(' ');
+    }
+    told += &limit(&of.limit, of.requests, "request", 0);
+    if let Some((call, ended)) = &of.cut_with {
+        told += &format!(
+            " {ended} of these ended when a call was cut off after a constant ({}): they ended because \
+             it was.",
+            named(call)
+        );
+    }
+    if of.outlasting > 0 {
+        told += &format!(" {} took longer and ended otherwise.", counted(of.outlasting, "other"));
+    }
+    if let (masked, Some(call)) = &of.masked {
+        let (most, call) = (if *masked == 1 { "" } else { "mostly " }, named(call));
+        told += &format!(
+            " {} completed although a call was cut off and not tried again ({most}{call}).",
+            counted(*masked, "request"),
+        );
+    }
+    told
+}
+
+fn declared(of: &ClassLimit) -> String {
+    let (count, Some((least, most))) = of.declared else { return String::new() };
+    let how = if least == most {
+        length(least)
+    } else {
+        format!("from {} to {}", length(least), length(most))
+    };
+    let all = if count == of.requests { "all".to_owned() } else { count.to_string() };
+    format!("Of {} {all} declare a deadline: {how}.", counted(of.requests, "request"))
+}
+
+/// What a measured value is and of what.
+pub(super) fn of_measured(measured: &Measured, whats: &str) -> String {
+    let Measured { quantile, estimate, .. } = measured;
+    let end = |end: Option<Nanos>| end.map_or_else(|| "?".to_owned(), length);
+    let what = match *quantile {
+        Quantile::P50 => "Median".to_owned(),
+        other => other.to_string(),
+    };
+    let value = length(estimate.value);
+    format!("{what} of {whats}: {value} [{}, {}].", end(estimate.lo), end(estimate.hi))
+}
+
+/// Why there is no such value.
+pub(super) fn of_too_few(whats: &str) -> String {
+    format!("Known of {whats}: of fewer than {LEAST_MEASURED} nobody tells.")
+}
+
+fn limit(limit: &Limit, of: u64, noun: &str, same_elsewhere: usize) -> String {
+    let cut = limit.cut;
+    let were = if cut == 1 { "was" } else { "were" };
+    let took = length(limit.longest);
+    if cut == 0 {
+        return match of {
+            1 => format!("The one {noun} was not cut off and took {took}."),
+            _ => format!("None of {} was cut off; the longest took {took}.", counted(of, noun)),
+        };
+    }
+    let so_many = format!("{cut} of {} {were} cut off", counted(of, noun));
+    if !limit.atoms.is_empty() {
+        let mut atoms = limit.atoms.iter().map(atom);
+        let first = atoms.next().unwrap_or_default();
+        let others = if same_elsewhere > 0 {
+            format!(", also seen from {}", counted(same_elsewhere as u64, "other caller"))
+        } else {
+            String::new()
+        };
+        let rest: String = atoms.map(|atom| format!("; {atom}")).collect();
+        return format!("{so_many}: {first}{others}{rest}.");
+    }
+    if limit.few.is_empty() {
+        return format!("{so_many}, at no one value; the longest of all took {took}.");
+    }
+    format!("{so_many}, after {}", few(&limit.few))
+}
+
+/// So many at one value.
+fn atom(atom: &Atom) -> String {
+    let Atom { lo, hi, count, round, .. } = atom;
+    let is_round = if round.is_some() { ", a round number" } else { "" };
+    format!("{count} at {} [{}, {}]{is_round}", length(likely(atom)), length(*lo), length(*hi))
+}
+
+/// Few durations, and whether they lie where people set limits.
+fn few(durations: &[Nanos]) -> String {
+    let exact = |&it: &Nanos| duration(rounded_to(it, SINGLE_DIGITS, Rounding::Half));
+    let listed: Vec<String> = durations.iter().map(exact).collect();
+    let listed = match listed.as_slice() {
+        [firsts @ .., last] if !firsts.is_empty() => format!("{} and {last}", firsts.join(", ")),
+        _ => listed.concat(),
+    };
+    let says = match durations.len() {
+        1 => "one says little".to_owned(),
+        n => format!("{n} say little"),
+    };
+    let (Some(&first), Some(&last)) = (durations.first(), durations.last()) else { return listed };
+    match just_above(first).filter(|&round| just_above(last) == Some(round)) {
+        Some(round) if first == last => {
+            format!("{listed}: just above {}; {says}.", duration(round))
+        }
+        Some(round) => format!("{listed}: all just above {}; {says}.", duration(round)),
+        None if late(first) < last - first => format!("{listed}: at no one value; {says}."),
+        None => format!("{listed}: {says}."),
+    }
+}
+
+/// The round number that a length exceeds by no more than a timer is late.
+fn just_above(length: Nanos) -> Option<Nanos> {
+    let mut unit = LEAST_ROUND.as_nanos() / 10;
+    while let Some(largest) = ROUND.last().and_then(|digits| unit.checked_mul(*digits)) {
+        for digits in ROUND {
+            let round = Nanos::from_nanos(unit.saturating_mul(digits));
+            if round <= length && length - round <= late(round) {
+                return Some(round);
+            }
+        }
+        if length.as_nanos() < largest {
+            break;
+        }
+        unit = unit.checked_mul(10)?;
+    }
+    None
+}
+
+/// How late a timer of a length may be.
+fn late(length: Nanos) -> Nanos {
+    length.div_floor(100) + Nanos::from_millis(1)
+}
+
+/// Who calls whom, what for.
+pub(super) fn named(call: &Call) -> String {
+    let caller = quoted(call.caller.as_deref().unwrap_or_default());
+    let callee = match &call.callee {
+        Some(callee) => quoted(callee),
+        None => "unknown".to_owned(),
+    };
+    format!("{caller} → {callee}, {}", quoted(&call.operation))
+}

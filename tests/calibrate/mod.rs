@@ -1,0 +1,7 @@
+//! What traces do not declare, told by durations and outcomes.
+
+mod corpus;
+mod fleet;
+mod funding;
+mod verb;
+mod written;
