@@ -8,8 +8,10 @@ use super::source::{Part, Source};
 use super::{exit, origin};
 use crate::distributions::Summary;
 use crate::exemplars::Exemplars;
+use crate::instrumentation::Instrumentation;
 use crate::reconstruct::Outlined;
-use crate::report::{Format, Options, add_timeline, build};
+use crate::report::{Format, Options, add_instrumentation, add_retrying, add_timeline, build};
+use crate::retrying::Retrying;
 use crate::timeline::Timeline;
 use crate::units::Nanos;
 
@@ -67,6 +69,8 @@ fn bucket(text: &str) -> Result<Nanos, String> {
 pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     let mut summary = Summary::default();
     let mut exemplars = Exemplars::default();
+    let mut retrying = Retrying::default();
+    let mut instrumentation = Instrumentation::default();
     let mut timeline = args.bucket.map(Timeline::new);
     let Args { inputs, rules, memory, selection, format, .. } = args;
     let options = Options::for_format(*format);
@@ -76,6 +80,8 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     let facts = source.read(|part| match part {
         Part::Traces(tables) => {
             summary.add(tables);
+            retrying.add(tables);
+            instrumentation.add(tables);
             if let Some(timeline) = &mut timeline {
                 timeline.add(tables);
             }
@@ -91,6 +97,8 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
         timeline.settle_weights(are_chosen);
     }
     let mut report = build(&summary, &exemplars, &facts, &options);
+    add_retrying(&mut report, &retrying, &options);
+    add_instrumentation(&mut report, &instrumentation, &options);
     if let Some(timeline) = &timeline {
         add_timeline(&mut report, timeline);
     }
