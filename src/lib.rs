@@ -14,7 +14,7 @@
 //! out, [`distributions`] and [`report`] what people read of it, [`exemplars`] which
 //! traces are shown, [`rules`] what each
 //! finding means, [`diff`] two inputs compared, [`extract`] one trace by itself, [`calibrate`] what traces do not declare,
-//! [`plan`] what a policy would do, [`cli`] the command.
+//! [`retrying`] who tries calls again, [`instrumentation`] what to record next, [`plan`] what a policy would do, [`cli`] the command.
 
 pub mod units;
 
@@ -49,7 +49,9 @@ pub mod rules;
 
 pub mod distributions;
 pub mod graveyard;
+pub mod instrumentation;
 pub mod ranking;
+pub mod retrying;
 pub mod selection;
 pub mod timeline;
 

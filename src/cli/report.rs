@@ -9,8 +9,10 @@ use super::{exit, origin};
 use crate::calibrate::{Chosen, Observed};
 use crate::distributions::Summary;
 use crate::exemplars::Exemplars;
+use crate::instrumentation::Instrumentation;
 use crate::reconstruct::Outlined;
-use crate::report::{Format, Options, add_timeline, build};
+use crate::report::{Format, Options, add_instrumentation, add_retrying, add_timeline, build};
+use crate::retrying::Retrying;
 use crate::timeline::Timeline;
 use crate::units::Nanos;
 
@@ -69,6 +71,8 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     let mut summary = Summary::default();
     let mut exemplars = Exemplars::default();
     let mut observed = Observed::default();
+    let mut retrying = Retrying::default();
+    let mut instrumentation = Instrumentation::default();
     let mut timeline = args.bucket.map(Timeline::new);
     let Args { inputs, rules, memory, selection, format, .. } = args;
     let options = Options::for_format(*format);
@@ -79,6 +83,8 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
         Part::Traces(tables) => {
             summary.add(tables);
             observed.add(tables);
+            retrying.add(tables);
+            instrumentation.add(tables);
             if let Some(timeline) = &mut timeline {
                 timeline.add(tables);
             }
@@ -95,6 +101,8 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     }
     let calibration = observed.calibrate(Chosen::default());
     let mut report = build(&summary, &exemplars, &calibration, &facts, &options);
+    add_retrying(&mut report, &retrying, &options);
+    add_instrumentation(&mut report, &instrumentation, &options);
     if let Some(timeline) = &timeline {
         add_timeline(&mut report, timeline);
     }

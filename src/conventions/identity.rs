@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use twox_hash::XxHash64;
 
 use super::facts::Fact;
-use super::index::Found;
+use super::found::Found;
 use super::raw::Value;
 use super::reading::text_of;
 use crate::span::{Kind, Target};

@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::Wanted;
 use super::facts::Fact;
+use super::found::{Found, HitValue};
 use super::key_table::KeyTable;
 use super::outcome::EXCEPTION_KEYS;
 use super::pattern::{NamePattern, Spellings};
@@ -12,10 +13,9 @@ use super::raw::{RawSpan, Value};
 use super::reading::{Grammar, bare, mentions_timeout, whole_number};
 use super::rows::{
     ExceptionRow, FactRow, GrantRow, NameMeaning, NameRow, OrdinalGrammar, OrdinalRow, OutcomeRow,
-    QueueRow, Rows, SamplingRow, WordRow,
+    QueueRow, Rows, SamplingRow, StackRow, TriesRow, WordRow,
 };
 use super::seen::Tally;
-use crate::units::UnixNanos;
 
 /// How the keys of remote procedures begin.
 pub(super) const RPC: &str = "rpc.";
@@ -32,13 +32,17 @@ pub(super) struct Place {
 
 /// What a key or an event is looked up for.
 #[derive(Clone, Copy, Debug)]
-enum Use {
+pub(super) enum Use {
     /// A fact; of its keys the one with the smallest number counts.
     Fact(Fact, usize),
     /// Time given, or the bound of a try.
     Grant(Place),
     /// The number of a try.
     Ordinal(Place),
+    /// How many tries the span hides.
+    Tries(Place),
+    /// What made the span.
+    Stack(Place),
     /// Time in a queue before the span.
     Queue(Place),
     /// How the span ended.
@@ -112,107 +116,21 @@ pub(super) struct Index {
     event_keys: FxHashMap<Box<str>, KeyTable<Meaning>>,
     /// The attributes that are read of events of any name.
     keys_of_events: KeyTable<()>,
+    /// The attributes of resources that tell what made their spans.
+    stack_keys: KeyTable<Vec<Place>>,
     /// A key that each fact is looked for by.
     fact_keys: [Option<Box<str>>; Fact::COUNT],
     names: FxHashMap<Box<str>, NameMeaning>,
     starred_names: Vec<(NamePattern, NameMeaning)>,
     pub(super) grants: Vec<GrantRow>,
     pub(super) ordinals: Vec<OrdinalRow>,
+    pub(super) tries: Vec<TriesRow>,
+    pub(super) stacks: Vec<StackRow>,
     pub(super) queues: Vec<QueueRow>,
     pub(super) outcomes: Vec<OutcomeRow>,
     pub(super) samplings: Vec<SamplingRow>,
     pub(super) exceptions: Vec<ExceptionRow>,
     pub(super) words: Vec<WordRow>,
-}
-
-/// Something that a row looks for.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Hit<'a> {
-    pub(super) place: Place,
-    /// The key as the span has it; the event's name for an event.
-    pub(super) key: &'a str,
-    pub(super) meaning: &'a Meaning,
-    pub(super) value: HitValue<'a>,
-}
-
-/// What was found there.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum HitValue<'a> {
-    /// A value.
-    Attribute(&'a Value<'a>),
-    /// An event, and when it happened.
-    Event(Option<UnixNanos>),
-}
-
-/// All that the conventions find on a span; hits in the order in which they are to be tried.
-#[derive(Debug, Default)]
-pub(super) struct Found<'a> {
-    facts: [Option<(usize, &'a Value<'a>)>; Fact::COUNT],
-    pub(super) grants: Vec<Hit<'a>>,
-    pub(super) ordinals: Vec<Hit<'a>>,
-    pub(super) queues: Vec<Hit<'a>>,
-    pub(super) outcomes: Vec<Hit<'a>>,
-    pub(super) samplings: Vec<Hit<'a>>,
-    /// The latest event up to which the span only waited.
-    pub(super) waited_until: Option<UnixNanos>,
-    /// There is any `rpc.*` attribute.
-    pub(super) has_rpc: bool,
-}
-
-impl<'a> Found<'a> {
-    /// The value of the first key of `fact` that the span has.
-    pub(super) fn fact(&self, fact: Fact) -> Option<&'a Value<'a>> {
-        self.facts.get(fact as usize).copied().flatten().map(|(_, value)| value)
-    }
-
-    /// Notes what was found under `key`.
-    fn add(&mut self, found_use: Use, key: &'a str, meaning: &'a Meaning, value: HitValue<'a>) {
-        let hit = |place| Hit { place, key, meaning, value };
-        match (found_use, value) {
-            (Use::Fact(fact, rank), HitValue::Attribute(value)) => {
-                if let Some(slot) = self.facts.get_mut(fact as usize)
-                    && slot.is_none_or(|(known, _)| rank < known)
-                    && says_something(value)
-                {
-                    *slot = Some((rank, value));
-                }
-            }
-            (Use::Grant(place), _) => self.grants.push(hit(place)),
-            (Use::Ordinal(place), _) => self.ordinals.push(hit(place)),
-            (Use::Queue(place), _) => self.queues.push(hit(place)),
-            (Use::Outcome(place), _) => self.outcomes.push(hit(place)),
-            (Use::Sampling(place), _) => self.samplings.push(hit(place)),
-            (Use::WaitUntil, HitValue::Event(time)) => {
-                self.waited_until = self.waited_until.max(time);
-            }
-            (Use::Fact(..), HitValue::Event(_)) | (Use::WaitUntil, HitValue::Attribute(_)) => {}
-        }
-    }
-
-    /// Puts hits in order. The sorts are stable: of a key that comes twice the first is tried
-    /// first, and of several events the earliest.
-    fn sort(&mut self) {
-        self.grants.sort_by_key(|hit| hit.place);
-        self.ordinals.sort_by_key(|hit| hit.place);
-        self.outcomes.sort_by_key(|hit| hit.place);
-        self.samplings.sort_by_key(|hit| hit.place);
-        self.queues.sort_by_key(|hit| match hit.value {
-            HitValue::Event(time) => (hit.place, time),
-            HitValue::Attribute(_) => (hit.place, None),
-        });
-    }
-}
-
-/// Whether there is anything to read; an empty text is no value.
-fn says_something(value: &Value<'_>) -> bool {
-    match value {
-        Value::Text(text) => !text.is_empty(),
-        Value::List(values) => values
-            .first()
-            .is_some_and(|first| !matches!(first, Value::List(_)) && says_something(first)),
-        Value::Other => false,
-        Value::Int(_) | Value::Double(_) | Value::Bool(_) => true,
-    }
 }
 
 impl Index {
@@ -230,6 +148,8 @@ impl Index {
                 index.key(key).add(&row.id, Some(Use::Ordinal(places.next(at))));
             }
         }
+        index.add_tries(&rows.tries);
+        index.add_stacks(&rows.stack);
         for (at, row) in rows.queue.iter().enumerate() {
             for key in spellings(&row.keys) {
                 index.key(key).add(&row.id, Some(Use::Queue(places.next(at))));
@@ -260,12 +180,14 @@ impl Index {
         for row in &rows.noted {
             spellings(&row.keys).for_each(|key| index.key(key).add(&row.id, None));
             for pattern in &row.events {
-                index.note_event(pattern, &row.id);
+                index.event_of(pattern).add(&row.id, None);
             }
         }
         index.add_names(rows.name);
         index.grants = rows.grant;
         index.ordinals = rows.ordinal;
+        index.tries = rows.tries;
+        index.stacks = rows.stack;
         index.queues = rows.queue;
         index.outcomes = rows.outcome;
         index.samplings = rows.sampling;
@@ -311,6 +233,35 @@ impl Index {
         }
     }
 
+    /// Events of one row are counted together.
+    fn add_tries(&mut self, rows: &[TriesRow]) {
+        let mut places = Places::default();
+        for (at, row) in rows.iter().enumerate() {
+            for key in &row.beside {
+                self.key(&key.to_ascii_lowercase());
+            }
+            for key in spellings(&row.keys) {
+                self.key(key).add(&row.id, Some(Use::Tries(places.next(at))));
+            }
+            let place = places.next(at);
+            for event in &row.events {
+                self.event_of(event).add(&row.id, Some(Use::Tries(place)));
+            }
+        }
+    }
+
+    /// What tells whose span it is is no evidence of anything else, and not counted.
+    fn add_stacks(&mut self, rows: &[StackRow]) {
+        let mut places = Places::default();
+        for (at, row) in rows.iter().enumerate() {
+            for key in spellings(&row.keys) {
+                let place = places.next(at);
+                self.key(key).uses.push(Use::Stack(place));
+                self.stack_keys.entry(key, Vec::new).push(place);
+            }
+        }
+    }
+
     /// What stands beside the key of a row is read with it.
     fn add_samplings(&mut self, rows: &[SamplingRow]) {
         let mut places = Places::default();
@@ -349,15 +300,18 @@ impl Index {
         self.events.entry(name.into()).or_insert_with(first)
     }
 
-    /// Counts events whose name matches under the row `rule`.
-    fn note_event(&mut self, pattern: &NamePattern, rule: &str) {
+    /// The meaning of the events whose names match.
+    fn event_of(&mut self, pattern: &NamePattern) -> &mut Meaning {
         if let Some(name) = pattern.exact() {
-            self.event(name).add(rule, None);
-            return;
+            return self.event(name);
         }
-        let mut meaning = Meaning::new(format!("event {pattern}"), &mut self.meanings);
-        meaning.add(rule, None);
-        self.starred_events.push((pattern.clone(), meaning));
+        let known = self.starred_events.iter().position(|(known, _)| known == pattern);
+        let place = known.unwrap_or_else(|| {
+            let first = Meaning::new(format!("event {pattern}"), &mut self.meanings);
+            self.starred_events.push((pattern.clone(), first));
+            self.starred_events.len() - 1
+        });
+        &mut self.starred_events[place].1
     }
 
     /// What an event's name means.
@@ -450,9 +404,15 @@ impl Index {
         self.fact_keys.get(fact as usize)?.as_deref()
     }
 
-    /// Whether any column depends on an event.
+    /// Where an attribute of a resource tells what made its spans.
+    pub(super) fn stack_places(&self, key: &[u8]) -> &[Place] {
+        self.stack_keys.get(key).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether any column depends on an event by itself; those that are only counted tell a number.
     pub(super) fn uses_event(&self, name: &str) -> bool {
-        let is_used = |meaning: &Meaning| !meaning.uses.is_empty();
+        let is_more = |found_use: &Use| !matches!(found_use, Use::Tries(_));
+        let is_used = |meaning: &Meaning| meaning.uses.iter().any(is_more);
         self.meaning_of_event(name).is_some_and(is_used) || self.event_keys.contains_key(name)
     }
 
@@ -526,7 +486,8 @@ fn bare_by(
             OrdinalGrammar::Count => whole_number(value).map(Value::Int),
             OrdinalGrammar::SdkRequest => bare(Grammar::SdkRequest, value),
         },
-        Use::Fact(..) | Use::Outcome(_) | Use::Sampling(_) | Use::WaitUntil => None,
+        Use::Tries(_) => whole_number(value).map(Value::Int),
+        Use::Fact(..) | Use::Stack(_) | Use::Outcome(_) | Use::Sampling(_) | Use::WaitUntil => None,
     })
 }
 

@@ -5,6 +5,7 @@
 
 mod default_timeouts;
 mod facts;
+mod found;
 mod identity;
 mod index;
 mod instant;
@@ -32,7 +33,7 @@ pub use resolve::tells_of_moved_times;
 pub(crate) use sampling::member_of as member_of_trace_state;
 pub use seen::{KeyCount, Seen, Tally};
 
-use index::Index;
+use index::{Index, Place};
 use raw::{Attribute, KeyPlace};
 use reading::text_of;
 use rows::Rows;
@@ -92,6 +93,8 @@ pub struct Resource {
     pub clock_domain: Sym,
     /// The values by which classes are split, as far as it tells them.
     split: SplitValues,
+    /// What made its spans, and how early the row that says so is tried.
+    stack: Option<(Place, Sym)>,
     /// Its number among those of its record that are kept whole; `None` where none are.
     pub number: Option<usize>,
 }
@@ -156,6 +159,7 @@ impl Conventions {
                 let is_clock = |clock: &str| clock.as_bytes() == key;
                 key == SERVICE_KEY.as_bytes()
                     || CLOCK_KEYS.into_iter().any(is_clock)
+                    || !self.index.stack_places(key).is_empty()
                     || self.split.has(key)
             }
         };
@@ -181,6 +185,7 @@ impl Conventions {
             service,
             clock_domain,
             split: self.split.values(attributes, strings),
+            stack: self.stack_of_resource(attributes, strings),
             number: None,
         }
     }

@@ -6,8 +6,9 @@
 //! the plainest attribute that tells the same.
 
 use super::facts::Fact;
+use super::found::Found;
 use super::identity::{HTTP_METHODS, HTTP_SIDE_EFFECTS, HTTP_UNREPEATABLE};
-use super::index::{Found, Index};
+use super::index::Index;
 use super::outcome::grpc_code;
 use super::raw::{Attribute, RawEvent, RawSpan, Value};
 use super::reading::{text_of, whole_number};
@@ -55,6 +56,10 @@ impl Conventions {
         {
             attributes.push(text(key, rename(Named::Host, host)));
         }
+        let stack = span.stack.map(|stack| strings.get(stack));
+        let told =
+            stack.and_then(|stack| self.index.stacks.iter().find_map(|row| row.telling(stack)));
+        attributes.extend(told.map(|(key, value)| text(key, value)));
         attributes
     }
 
@@ -183,8 +188,15 @@ impl Kept<'_> {
         }
     }
 
-    /// Attributes that tell a try by being there, whatever number they hold.
+    /// Attributes that tell a try by being there, whatever number they hold; and how many tries there
+    /// were, whatever told that.
     fn keep_tries(&mut self, found: &Found<'_>) {
+        let plain = self.index.tries.iter().find(|row| row.beside.is_empty() && !row.heuristic);
+        let key = plain.and_then(|row| Some((row.keys.first()?.0.first()?, row.add)));
+        if let (Some((key, add)), Some(tries)) = (key, self.span.tries_inside) {
+            let total = Value::Int(i64::from(tries) - i64::from(add));
+            self.attributes.push((key.clone().into(), total));
+        }
         for hit in &found.ordinals {
             let row = self.index.ordinals.get(hit.place.row);
             if row.is_some_and(|row| row.attempt) && !self.has(hit.key) {

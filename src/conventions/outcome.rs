@@ -1,7 +1,8 @@
 //! How a span ended: the first sign that speaks (SEMANTICS §2, Outcome).
 
 use super::facts::Fact;
-use super::index::{Found, Hit, HitValue, Index};
+use super::found::{Found, Hit, HitValue};
+use super::index::Index;
 use super::pattern::Spellings;
 use super::raw::{RawSpan, Status, Value};
 use super::reading::{text_of, whole_number};

@@ -55,7 +55,7 @@ fn expand(pattern: &str) -> Result<Vec<String>, String> {
 }
 
 /// A span name, or what stands before and after the one `*` in it.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(super) struct NamePattern {
     head: String,
@@ -92,6 +92,11 @@ impl NamePattern {
     /// The name in which the star stands for `text`.
     pub(super) fn with_star(&self, text: &str) -> String {
         [&self.head, text, self.tail.as_deref().unwrap_or_default()].concat()
+    }
+
+    /// Whether `name` is one of those that it stands for.
+    pub(super) fn matches(&self, name: &str) -> bool {
+        self.exact() == Some(name) || self.star(name).is_some()
     }
 
     /// What the star stands for in `name`; nothing where the name does not match.

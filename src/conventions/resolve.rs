@@ -1,14 +1,17 @@
 //! From a span as written to a span as understood.
 
 use super::facts::Fact;
-use super::index::{Found, Hit, HitValue};
-use super::raw::{RawSpan, Status, Value};
+use super::found::{Found, Hit, HitValue};
+use super::index::Place;
+use super::raw::{Attribute, RawSpan, Status, Value};
 use super::reading::{
     Reading, Unparsed, is_true, length, read, sdk_attempt, text_of, whole_number,
 };
-use super::rows::{Anchor, GrantRow, NameMeaning, OrdinalGrammar, OrdinalRow, QueueRow, TimeKind};
+use super::rows::{
+    Anchor, GrantRow, NameMeaning, OrdinalGrammar, OrdinalRow, QueueRow, TimeKind, TriesRow,
+};
 use super::{Conventions, Resource, Tally, identity, outcome, sampling};
-use crate::span::{Flags, Grant, GrantKind, Interner, Kind, Outcome, Span};
+use crate::span::{Flags, Grant, GrantKind, Interner, Kind, Outcome, Span, Sym};
 use crate::stats::Weight;
 use crate::units::{Nanos, UnixNanos};
 
@@ -75,8 +78,9 @@ impl Conventions {
             target,
             peer_service: peer_service.map(|peer| strings.intern(&peer)),
             split: self.split.of_span(&resource.split, &raw.attributes, strings),
-            stack: None,
-            tries_inside: None,
+            stack: self.stack(resource, &found, strings),
+            // Of one that is itself a try of a call there is nothing to ask.
+            tries_inside: if is_try { None } else { self.tries(raw, outcome, &found, tally) },
             links: raw.links,
             weight: self.weight(raw, &found, tally),
             flags: flags(raw, kind, outcome, name.map(|(means, _)| means), is_try, &found),
@@ -107,6 +111,71 @@ impl Conventions {
             Some((hit.key, counting_unparsed(ordinal_of(row, value), hit, tally)?))
         });
         declared.or(number_in_name.map(|number| (NAME_KEY, number)))
+    }
+
+    /// How many tries the span hides, itself counted as the first: a total, or as many as events tell.
+    fn tries(
+        &self,
+        raw: &RawSpan<'_>,
+        outcome: Outcome,
+        found: &Found<'_>,
+        tally: &mut Tally,
+    ) -> Option<i32> {
+        let mut by_row = found.tries.chunk_by(|one, next| one.place.row == next.place.row);
+        by_row.find_map(|hits| {
+            let row = self.index.tries.get(hits.first()?.place.row)?;
+            let is_met = (self.heuristics || !row.heuristic)
+                && (row.beside.is_empty()
+                    || row.beside.iter().any(|key| raw.value_of(key).is_some()));
+            if !is_met {
+                return None;
+            }
+            let mut events = 0;
+            let told = hits.iter().find_map(|hit| match hit.value {
+                HitValue::Attribute(value) => counting_unparsed(total_of(row, value), hit, tally),
+                HitValue::Event(_) => {
+                    events += 1;
+                    None
+                }
+            });
+            // The last failure is the end of a span that did not succeed.
+            let add = if row.failures && outcome != Outcome::Ok { 0 } else { row.add };
+            told.or_else(|| if events > 0 { tries_of(events, add) } else { None })
+        })
+    }
+
+    /// What made a span: of its own word and that of its resource the one that is tried first.
+    fn stack(&self, resource: &Resource, found: &Found<'_>, strings: &mut Interner) -> Option<Sym> {
+        let own = found.stacks.iter().find_map(|hit| match hit.value {
+            HitValue::Attribute(value) => self.told_stack(hit.place, value, strings),
+            HitValue::Event(_) => None,
+        });
+        let first = own.into_iter().chain(resource.stack).min_by_key(|(place, _)| *place);
+        first.map(|(_, stack)| stack)
+    }
+
+    /// What made the spans of a resource, after where that is told.
+    pub(super) fn stack_of_resource(
+        &self,
+        attributes: &[Attribute<'_>],
+        strings: &mut Interner,
+    ) -> Option<(Place, Sym)> {
+        let told = attributes.iter().flat_map(|(key, value)| {
+            self.index.stack_places(key.as_bytes()).iter().map(move |place| (*place, value))
+        });
+        let told = told.filter_map(|(place, value)| self.told_stack(place, value, strings));
+        told.min_by_key(|(place, _)| *place)
+    }
+
+    fn told_stack(
+        &self,
+        place: Place,
+        value: &Value<'_>,
+        strings: &mut Interner,
+    ) -> Option<(Place, Sym)> {
+        let row = self.index.stacks.get(place.row)?;
+        let value = text_of(value).unwrap_or_default();
+        Some((place, strings.intern(row.stack_of(&value)?)))
     }
 
     /// How many requests the span stands for: its trace state tells before any attribute.
@@ -210,6 +279,18 @@ fn ordinal_of(row: &OrdinalRow, value: &Value<'_>) -> Result<Option<i32>, Unpars
     let Some(number) = number else { return Ok(None) };
     let ordinal = i32::try_from(number).ok().and_then(|number| number.checked_add(row.add));
     ordinal.filter(|&ordinal| FIRST_ORDINAL <= ordinal).map(Some).ok_or(Unparsed)
+}
+
+/// How many tries a total tells.
+fn total_of(row: &TriesRow, value: &Value<'_>) -> Result<Option<i32>, Unparsed> {
+    let number = whole_number(value).ok_or(Unparsed)?;
+    tries_of(number, row.add).map(Some).ok_or(Unparsed)
+}
+
+/// So many, and those that are not counted; there is one at least.
+fn tries_of(number: i64, add: i32) -> Option<i32> {
+    let tries = i32::try_from(number).ok()?.checked_add(add)?;
+    (FIRST_ORDINAL <= tries).then_some(tries)
 }
 
 /// The time in a queue that `value` tells.

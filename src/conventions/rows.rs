@@ -103,6 +103,54 @@ pub(super) struct OrdinalRow {
     pub(super) attempt: bool,
 }
 
+/// How many tries a span hides: under a key, or by events (A9, A10).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TriesRow {
+    pub(super) id: String,
+    #[serde(default)]
+    pub(super) keys: Vec<Spellings>,
+    #[serde(default)]
+    pub(super) events: Vec<NamePattern>,
+    pub(super) add: i32,
+    #[serde(default)]
+    pub(super) failures: bool,
+    #[serde(default)]
+    pub(super) beside: Vec<String>,
+    #[serde(default)]
+    pub(super) heuristic: bool,
+}
+
+/// What made a span (L rows).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StackRow {
+    pub(super) id: String,
+    pub(super) keys: Vec<Spellings>,
+    #[serde(default)]
+    pub(super) is: Vec<NamePattern>,
+    pub(super) stack: Option<String>,
+}
+
+impl StackRow {
+    /// What made a span that has such a value under one of the keys.
+    pub(super) fn stack_of<'a>(&'a self, value: &'a str) -> Option<&'a str> {
+        let is_known = self.is.is_empty() || self.is.iter().any(|known| known.matches(value));
+        is_known.then(|| self.stack.as_deref().unwrap_or(value))
+    }
+
+    /// A key and a value that tell `stack`.
+    pub(super) fn telling(&self, stack: &str) -> Option<(&str, String)> {
+        let key = self.keys.first()?.0.first()?;
+        let mut values = self.is.iter().map(|known| known.with_star(""));
+        let value = match &self.stack {
+            Some(own) => (own == stack).then(|| values.next().unwrap_or_default()),
+            None => values.find(|value| value == stack),
+        };
+        Some((key, value?))
+    }
+}
+
 /// How a sampler says how many requests a span stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -280,6 +328,8 @@ fn outcome<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Outcome, D::Err
 pub(super) struct Rows {
     pub(super) grant: Vec<GrantRow>,
     pub(super) ordinal: Vec<OrdinalRow>,
+    pub(super) tries: Vec<TriesRow>,
+    pub(super) stack: Vec<StackRow>,
     pub(super) name: Vec<NameRow>,
     pub(super) queue: Vec<QueueRow>,
     pub(super) inside: Vec<InsideRow>,
@@ -304,6 +354,8 @@ impl Rows {
         Self {
             grant: overlay(&self.grant, &over.grant, |a, b| a.id == b.id),
             ordinal: overlay(&self.ordinal, &over.ordinal, |a, b| a.id == b.id),
+            tries: overlay(&self.tries, &over.tries, |a, b| a.id == b.id),
+            stack: overlay(&self.stack, &over.stack, |a, b| a.id == b.id),
             name: overlay(&self.name, &over.name, |a, b| a.id == b.id),
             queue: overlay(&self.queue, &over.queue, |a, b| a.id == b.id),
             inside: overlay(&self.inside, &over.inside, |a, b| a.id == b.id),

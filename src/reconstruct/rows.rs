@@ -373,8 +373,19 @@ impl Subject<'_, '_> {
             funding: attempt.funding,
             duration_ns: span.duration(),
             outcome: trace.outcome(i),
-            tries_inside: span.tries_inside,
+            tries_inside: self.tries_inside(i),
         }
+    }
+
+    /// How many tries a span holds that have none of their own: each call below it that its service made
+    /// too is one of those that it tells.
+    fn tries_inside(&self, i: usize) -> Option<i32> {
+        let trace = &self.of.trace;
+        let told = trace.span(i).tries_inside?;
+        let is_own = |child: &usize| trace.span(*child).service == trace.span(i).service;
+        let tries = trace.children.of(i).iter().filter(|&&child| trace.is_try(child));
+        let seen = i32::try_from(tries.filter(|child| is_own(child)).count()).unwrap_or(i32::MAX);
+        Some(told.saturating_sub(seen.max(1)).max(0).saturating_add(1))
     }
 
     fn finding(&self, finding: &Finding) -> FindingRow {

@@ -16,6 +16,7 @@ mod hops;
 mod html;
 mod input;
 mod inspection;
+mod instrumentation;
 mod json;
 mod markdown;
 pub mod model;
@@ -24,6 +25,7 @@ mod overview;
 mod percentiles;
 pub mod plan;
 mod problems;
+mod retrying;
 mod rules;
 mod sampling;
 mod shape;
@@ -45,7 +47,9 @@ pub use chosen::Chosen;
 pub use explain::{explanation, explanation_json};
 pub use findings::findings;
 pub use inspection::{inspection, missing};
+pub use instrumentation::add_instrumentation;
 pub use model::Report;
+pub use retrying::add_retrying;
 pub use rules::{rule_page, rules_list};
 pub use text::visible;
 pub use timeline::add_timeline;
@@ -229,6 +233,12 @@ impl Report {
     pub fn made_by(mut self, origin: &Origin) -> Self {
         self.sections.push(origin::section(origin));
         self
+    }
+
+    /// Puts a section before the last, which says what all others rest on.
+    fn insert_before_last(&mut self, section: model::Section) {
+        let place = self.sections.len().saturating_sub(1);
+        self.sections.insert(place, section);
     }
 
     /// Writes it down. `width` and `color` are for terminals; no line is wider than `width`

@@ -36,6 +36,8 @@ pub use schema::{BadSide, Column, Measure, ReadError, Row, SCHEMA_VERSION, TABLE
 pub use stay::{ExpiredWork, Stay};
 pub use stored::{Batches, StoredTable};
 
+use rustc_hash::FxHashMap;
+
 use crate::span::{Interner, SpanId, Sym, TraceId};
 
 /// The rows that one partition of whole traces gives, with the strings they share.
@@ -103,6 +105,15 @@ pub fn of_trace<T>(rows: &[T], trace: impl Fn(&T) -> TraceId, id: TraceId) -> &[
     let first = rows.partition_point(|row| trace(row) < id);
     let rest = rows.get(first..).unwrap_or_default();
     rest.get(..rest.partition_point(|row| trace(row) == id)).unwrap_or_default()
+}
+
+/// The rows of each request, which stand together.
+pub(crate) fn by_request<T>(
+    rows: &[T],
+    request: impl Fn(&T) -> (TraceId, SpanId),
+) -> FxHashMap<(TraceId, SpanId), &[T]> {
+    let runs = rows.chunk_by(|one, other| request(one) == request(other));
+    runs.filter_map(|run| Some((request(run.first()?), run))).collect()
 }
 
 fn picked<R: Row + Clone>(

@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::calls::Calls;
 use super::depth::depth;
 use crate::distributions::{Call, Names, Values};
-use crate::span::{Outcome, SpanId, Sym};
+use crate::span::{Outcome, SpanId};
 use crate::tables::{AttemptRow, HopRow, RequestRow};
 use crate::units::Nanos;
 
@@ -89,7 +89,7 @@ impl Class {
             }
         }
         self.add_leaves(trace, hops, attempts);
-        let calls_of = calls_of(attempts, names);
+        let calls_of = names.calls_of(attempts);
         *self.shapes.entry(shape(hops, attempts, &calls_of)).or_default() += 1;
         let mut lines: BTreeMap<Call, Vec<&AttemptRow>> = BTreeMap::new();
         for row in attempts {
@@ -134,23 +134,6 @@ impl Class {
             durations.push(trace, row.duration_ns);
         }
     }
-}
-
-/// What each call is: an attempt that never arrived does not tell who was called, and another of its call
-/// may.
-fn calls_of(attempts: &[AttemptRow], names: &mut Names<'_>) -> FxHashMap<SpanId, Call> {
-    let mut calls: FxHashMap<SpanId, (&AttemptRow, Option<Sym>)> = FxHashMap::default();
-    for row in attempts {
-        let (first, callee) = calls.entry(row.call_id).or_insert((row, None));
-        if row.span_id == row.call_id {
-            *first = row;
-        }
-        *callee = callee.or(row.callee_service);
-    }
-    let call = |(id, (first, callee)): (SpanId, (&AttemptRow, Option<Sym>))| {
-        (id, names.call(first.caller_service, callee, first.operation))
-    };
-    calls.into_iter().map(call).collect()
 }
 
 /// The return reserve, where a hop tells it: what was left less what of it was available.

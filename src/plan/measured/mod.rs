@@ -30,8 +30,8 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use crate::distributions::{Name, Names};
-use crate::span::{SpanId, TraceId};
-use crate::tables::{AttemptRow, HopRow, RequestRow, Tables};
+use crate::span::TraceId;
+use crate::tables::{AttemptRow, HopRow, RequestRow, Tables, by_request};
 
 /// All that was measured, by request class.
 #[derive(Debug, Default)]
@@ -72,13 +72,4 @@ impl Measured {
         let class = self.classes.entry(names.get(row.request_class)).or_default();
         class.add(trace, row, hops, attempts, names);
     }
-}
-
-/// The rows of each request, which stand together.
-fn by_request<T>(
-    rows: &[T],
-    request: impl Fn(&T) -> (TraceId, SpanId),
-) -> FxHashMap<(TraceId, SpanId), &[T]> {
-    let runs = rows.chunk_by(|one, other| request(one) == request(other));
-    runs.filter_map(|run| Some((request(run.first()?), run))).collect()
 }
