@@ -7,6 +7,7 @@
     reason = "a test fails by panicking, and its helpers are nobody's interface"
 )]
 
+mod calibrate;
 mod cases;
 mod certainty;
 mod check;

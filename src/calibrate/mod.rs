@@ -8,6 +8,7 @@
 
 mod atoms;
 mod funding;
+mod likelihood;
 mod limit;
 mod observed;
 mod rule;
@@ -18,7 +19,7 @@ pub use atoms::{Atom, atoms};
 pub use funding::{Decile, Funding, funding};
 pub use limit::{Calibration, CallLimit, ClassLimit, Limit, Measured};
 pub use observed::{Began, CallObserved, ClassObserved, Cut, Observed};
-pub use rule::{Judged, Rule, rule};
+pub use rule::{Judged, Rule, Since, rule};
 pub use sampled::Sampled;
 pub use written::contract_text;
 

@@ -1,0 +1,3 @@
+//! What traces do not declare, told by durations and outcomes.
+
+mod statistics;
