@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use super::atoms::Atom;
 use super::funding::Decile;
-use super::limit::{Calibration, CallLimit, ClassLimit, Limit, Measured, likely};
+use super::limit::{Calibration, CallLimit, ClassLimit, Limit, Measured, as_set};
+use super::rule::Since;
 use crate::distributions::Call;
 use crate::units::Nanos;
 
@@ -55,6 +56,11 @@ fn call(of: &CallLimit) -> Value {
         "rule_n": of.judged.n,
         "log10_ratio": of.judged.log_ratio,
         "constant_ns": nanos(of.judged.constant),
+        "budget_from": of.judged.budget.map(|(since, _)| match since {
+            Since::Origin => "origin",
+            Since::CallerCalled => "caller_called",
+        }),
+        "budget_ns": nanos(of.judged.budget.and_then(|(_, budget)| budget)),
         "timeout_ns": nanos(of.timeout()),
         "same_elsewhere": of.same_elsewhere,
         "succeeded": succeeded,
@@ -84,7 +90,7 @@ fn limit(of: &Limit) -> Value {
 
 fn atom(of: &Atom) -> Value {
     json!({
-        "value_ns": likely(of).as_nanos(),
+        "value_ns": as_set(of).as_nanos(),
         "begins_ns": of.value.as_nanos(),
         "lo_ns": of.lo.as_nanos(),
         "hi_ns": of.hi.as_nanos(),
