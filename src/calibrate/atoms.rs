@@ -83,13 +83,12 @@ pub fn atoms(durations: &[Nanos]) -> Vec<Atom> {
     found
 }
 
-/// The first and the last of the values that lie closest together: within a window as atoms have.
-/// Of no value there is none.
-pub(super) fn densest(values: &[Nanos]) -> Option<(Nanos, Nanos)> {
+/// The middle of the values that lie closest together: within a window as atoms have. Of no value there
+/// is none.
+pub(super) fn densest(values: &[Nanos]) -> Option<Nanos> {
     let field = Field::of(values);
     let most = field.windows().max_by_key(|window| (window.count(), -window.first))?;
-    let last = field.values.get(most.to.checked_sub(1)?)?;
-    Some((Nanos::from_nanos(most.first), Nanos::from_nanos(*last)))
+    Some(Nanos::from_nanos(field.at(usize::midpoint(most.from, most.to))))
 }
 
 /// Durations that may pile up.

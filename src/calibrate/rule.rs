@@ -5,7 +5,7 @@
 //! have taken; how well it does is a likelihood, and the rules are compared by these
 //! ([`super::likelihood`]).
 
-use super::atoms::{Atom, densest};
+use super::atoms::{Atom, atoms, densest};
 use super::likelihood::{Fit, Model, Try, unlimited};
 use super::observed::Cut;
 use std::f64::consts::LN_10;
@@ -26,7 +26,7 @@ const LEAST_OF_EACH: usize = 3;
 const ONE_IN: usize = 20;
 
 /// More attempts than that are thinned out: they tell no more.
-const MOST: usize = 1_024;
+const MOST: usize = 512;
 
 /// Of a class with fewer attempts nobody knows the budget.
 const LEAST_OF_CLASS: usize = 3;
@@ -74,8 +74,8 @@ pub struct Judged {
     pub budget: Option<(Since, Option<Nanos>)>,
 }
 
-/// Judges attempts that were cut off, whose durations pile up at `atoms`.
-pub fn rule(cuts: &[&Cut], atoms: &[Atom]) -> Judged {
+/// Judges attempts that were cut off, whose durations pile up at `piles`.
+pub fn rule(cuts: &[&Cut], piles: &[Atom]) -> Judged {
     let n = cuts.len();
     let refused = |log_ratio| Judged {
         rule: Rule::NotEnoughEvidence,
@@ -89,7 +89,7 @@ pub fn rule(cuts: &[&Cut], atoms: &[Atom]) -> Judged {
     }
     let seen = Seen::of(cuts);
     let views = seen.views();
-    let constants = seen.constants(atoms);
+    let constants = seen.constants(piles);
     let mut fits = seen.fixed(&constants);
     for view in &views {
         fits.extend(seen.propagated(view));
@@ -105,7 +105,7 @@ pub fn rule(cuts: &[&Cut], atoms: &[Atom]) -> Judged {
     // left does not decide where most attempts ended otherwise.
     let is_there = match best.rule {
         Rule::Propagated => 2 * best.fit.by_budget >= seen.cuts.len(),
-        _ => !atoms.is_empty(),
+        _ => !piles.is_empty(),
     };
     if ratio < CONVINCING || views.is_empty() || !is_there {
         return refused(Some(ratio));
@@ -115,7 +115,7 @@ pub fn rule(cuts: &[&Cut], atoms: &[Atom]) -> Judged {
         n,
         log_ratio: Some(ratio),
         constant: best.constant,
-        budget: best.since.map(|since| (since, best.budget())),
+        budget: best.since.map(|since| (since, seen.budget(since, &best.fit))),
     }
 }
 
@@ -134,19 +134,20 @@ impl Told {
         let fewer = self.fit.by_constant.min(self.fit.by_budget);
         self.rule != Rule::MinOfBoth || least <= fewer
     }
-
-    /// The budget, where it is one for all.
-    fn budget(&self) -> Option<Nanos> {
-        match self.fit.budgets.as_slice() {
-            &[only] => Some(only),
-            _ => None,
-        }
-    }
 }
 
 /// Attempts as they are compared, in an order of their own.
 struct Seen<'c> {
     cuts: Vec<&'c Cut>,
+}
+
+/// What may be the constant.
+#[derive(Clone, Copy)]
+struct Constant {
+    /// Around where attempts lie that it cut off.
+    centre: Nanos,
+    /// What was most likely set.
+    likely: Nanos,
 }
 
 /// What was spent before attempts, by one clock, and which budget each had.
@@ -211,63 +212,49 @@ impl<'c> Seen<'c> {
     fn varies(&self, view: &View) -> bool {
         let median = self.cuts.get(self.cuts.len() / 2).map_or(Nanos::ZERO, |cut| cut.duration);
         let least = median.div_floor(100) + Nanos::from_millis(1);
-        let mut spent: Vec<Vec<Nanos>> = vec![Vec::new(); view.budgets];
-        for (spent_before, budget) in view.spent.iter().zip(&view.budget_of) {
-            if let (Some(spent_before), Some(of)) =
-                (spent_before, budget.and_then(|budget| spent.get_mut(budget)))
-            {
-                of.push(*spent_before);
-            }
-        }
-        spent.iter_mut().any(|spent| {
-            spent.sort_unstable();
+        view.by_budget(view.spent.iter().copied()).iter().any(|spent| {
             let tenth = spent.len() / 10;
             let ends = (spent.get(tenth), spent.iter().rev().nth(tenth));
             matches!(ends, (Some(&lo), Some(&hi)) if hi - lo > least)
         })
     }
 
-    /// What may be the constant: the atoms, or where durations lie closest together, each with what was
-    /// most likely set.
-    fn constants(&self, atoms: &[Atom]) -> Vec<(Nanos, Nanos)> {
+    /// What may be the constant: the atoms, or where durations lie closest together.
+    fn constants(&self, piles: &[Atom]) -> Vec<Constant> {
         let durations: Vec<Nanos> = self.cuts.iter().map(|cut| cut.duration).collect();
-        let middle = |from: Nanos, to: Nanos| from + (to - from).div_floor(2);
-        if atoms.is_empty() {
+        if piles.is_empty() {
             // What a constant cuts off takes longest of all that is cut off.
             let longest = durations.last().map_or(Nanos::ZERO, |&it| it - it.div_floor(50));
             let from = durations.partition_point(|&it| it < longest);
             let last = durations.get(from..).and_then(densest);
             let likely = [densest(&durations), last].into_iter().flatten();
-            return likely.map(|(lo, hi)| (middle(lo, hi), lo)).collect();
+            return likely.map(|centre| Constant { centre, likely: centre }).collect();
         }
-        let centre = |atom: &Atom| {
+        let constant = |atom: &Atom| {
             let from = durations.partition_point(|&it| it < atom.value);
-            let median = durations.get(from + atom.count * durations.len() / 2 / self.cuts.len());
-            (median.copied().unwrap_or(atom.value), atom.likely())
+            let centre = durations.get(from..).and_then(densest).unwrap_or(atom.value);
+            Constant { centre, likely: atom.likely() }
         };
-        atoms.iter().take(CONSTANTS).map(centre).collect()
+        piles.iter().take(CONSTANTS).map(constant).collect()
     }
 
     fn tries(&self) -> Vec<Try> {
         self.cuts.iter().map(|cut| Try::of(cut.duration)).collect()
     }
 
-    /// Constants alone: the largest pile, or all of them.
-    fn fixed(&self, constants: &[(Nanos, Nanos)]) -> Vec<Told> {
-        let told = |constants: &[(Nanos, Nanos)]| {
-            let centres = constants.iter().map(|(centre, _)| *centre).collect();
-            let fit = Model { constants: centres, budgets: Vec::new() }.fit(&self.tries());
-            let constant = constants.first().map(|(_, likely)| *likely);
-            Told { rule: Rule::Fixed, fit, constant, since: None }
-        };
-        let mut fits: Vec<Told> =
-            (1..=constants.len()).filter_map(|count| constants.get(..count)).map(told).collect();
-        // One for each class is what is left of a budget of which nothing is spent.
+    /// Constants alone: the largest pile, all of them, or one for each class: that is what is left of a
+    /// budget of which nothing is spent.
+    fn fixed(&self, constants: &[Constant]) -> Vec<Told> {
+        let constant = constants.first().map(|constant| constant.likely);
+        let told = |fit| Told { rule: Rule::Fixed, fit, constant, since: None };
+        let several = (1..=constants.len()).filter_map(|count| constants.get(..count));
+        let models = several.map(|constants| Model {
+            constants: constants.iter().map(|constant| constant.centre).collect(),
+            budgets: Vec::new(),
+        });
+        let mut fits: Vec<Told> = models.map(|model| told(model.fit(&self.tries()))).collect();
         let unspent = self.by_class(Since::Origin, vec![Some(Nanos::ZERO); self.cuts.len()]);
-        let constant = constants.first().map(|(_, likely)| *likely);
-        let told = unspent.and_then(|view| self.propagated(&view));
-        let by_class = told.map(|told| Told { rule: Rule::Fixed, constant, since: None, ..told });
-        fits.extend(by_class);
+        fits.extend(unspent.and_then(|view| self.propagated(&view)).map(|left| told(left.fit)));
         fits
     }
 
@@ -279,14 +266,14 @@ impl<'c> Seen<'c> {
     }
 
     /// Each of the constants, or what was left where that was less.
-    fn min_of_both(&self, view: &View, constants: &[(Nanos, Nanos)]) -> Vec<Told> {
-        let told = |&(centre, likely): &(Nanos, Nanos)| {
+    fn min_of_both(&self, view: &View, constants: &[Constant]) -> Vec<Told> {
+        let told = |&Constant { centre, likely }: &Constant| {
             // What took as long as the constant was cut off by it; the others by what was left.
             let below = centre - centre.div_floor(100) - Nanos::from_millis(1);
             let budgets = self.budgets(view, below)?;
             let fit = self.fit_view(view, &Model { constants: vec![centre], budgets });
-            let since = Some(view.since);
-            Some(Told { rule: Rule::MinOfBoth, fit, constant: Some(likely), since })
+            let (rule, since) = (Rule::MinOfBoth, Some(view.since));
+            Some(Told { rule, fit, constant: Some(likely), since })
         };
         constants.iter().filter_map(told).collect()
     }
@@ -304,22 +291,42 @@ impl<'c> Seen<'c> {
     /// Where duration and what was spent before add up to about the same, of attempts that took less
     /// than `below`. `None` where no budget has any.
     fn budgets(&self, view: &View, below: Nanos) -> Option<Vec<Option<Nanos>>> {
-        let mut sums: Vec<Vec<Nanos>> = vec![Vec::new(); view.budgets];
-        let seen = self.cuts.iter().zip(view.spent.iter().zip(&view.budget_of));
-        for (cut, (&spent, &budget)) in seen.filter(|(cut, _)| cut.duration < below) {
-            if let (Some(spent), Some(of)) = (spent, budget.and_then(|budget| sums.get_mut(budget)))
-            {
-                of.push(cut.duration + spent);
+        let took_less = self.cuts.iter().map(|cut| Some(cut.duration).filter(|&it| it < below));
+        let sum = |(took, spent): (Option<Nanos>, &Option<Nanos>)| Some(took? + (*spent)?);
+        let sums = view.by_budget(took_less.zip(&view.spent).map(sum));
+        let budgets: Vec<Option<Nanos>> = sums.iter().map(|sums| densest(sums)).collect();
+        budgets.iter().any(Option::is_some).then_some(budgets)
+    }
+}
+
+impl Seen<'_> {
+    /// The budget, where it is one for all: around where sums lie, the value where they pile up.
+    fn budget(&self, since: Since, fit: &Fit) -> Option<Nanos> {
+        let &[about] = fit.budgets.as_slice() else { return None };
+        let sum = |cut: &&Cut| match since {
+            Since::Origin => Some(cut.duration + cut.elapsed),
+            Since::CallerCalled => Some(cut.duration + cut.since_caller?),
+        };
+        let mut sums: Vec<Nanos> = self.cuts.iter().filter_map(sum).collect();
+        sums.sort_unstable();
+        let near = about - about.div_floor(50)..=about + about.div_floor(50);
+        let mut piles = atoms(&sums).into_iter().map(|atom| atom.likely());
+        Some(piles.find(|value| near.contains(value)).unwrap_or(about))
+    }
+}
+
+impl View {
+    /// Values by budget, in order; without those that are unknown or nobody's.
+    fn by_budget(&self, values: impl Iterator<Item = Option<Nanos>>) -> Vec<Vec<Nanos>> {
+        let mut of_budget: Vec<Vec<Nanos>> = vec![Vec::new(); self.budgets];
+        for (value, &budget) in values.zip(&self.budget_of) {
+            let of = budget.and_then(|budget| of_budget.get_mut(budget));
+            if let (Some(value), Some(of)) = (value, of) {
+                of.push(value);
             }
         }
-        let budgets: Vec<Option<Nanos>> = sums
-            .iter_mut()
-            .map(|sums| {
-                sums.sort_unstable();
-                densest(sums).map(|(lo, hi)| lo + (hi - lo).div_floor(2))
-            })
-            .collect();
-        budgets.iter().any(Option::is_some).then_some(budgets)
+        of_budget.iter_mut().for_each(|values| values.sort_unstable());
+        of_budget
     }
 }
 
