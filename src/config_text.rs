@@ -1,4 +1,4 @@
-//! Values of files as people read and correct them, in the form in which they are read back.
+//! Values of files as people read and correct them; `config_values` reads what is written here.
 
 use crate::units::Nanos;
 use crate::visible::escaping;

@@ -3,5 +3,6 @@
 mod corpus;
 mod fleet;
 mod funding;
+mod statistics;
 mod verb;
 mod written;
