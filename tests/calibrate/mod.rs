@@ -3,5 +3,6 @@
 mod corpus;
 mod fleet;
 mod funding;
+mod report;
 mod verb;
 mod written;
