@@ -9,6 +9,7 @@
 mod atoms;
 mod evidence;
 mod funding;
+mod likelihood;
 mod limit;
 mod observed;
 mod rule;
@@ -21,7 +22,7 @@ pub use limit::{
     Calibration, CallLimit, ClassLimit, LEAST_CUT, LEAST_MEASURED, Limit, Measured, likely,
 };
 pub use observed::{Began, CallObserved, ClassObserved, Cut, CutRequest, Observed};
-pub use rule::{Judged, Rule, rule};
+pub use rule::{Judged, Rule, Since, rule};
 pub use sampled::Sampled;
 pub use written::contract_text;
 

@@ -4,5 +4,6 @@ mod corpus;
 mod fleet;
 mod funding;
 mod report;
+mod statistics;
 mod verb;
 mod written;
