@@ -120,9 +120,10 @@ impl CallLimit {
     /// The timeout, where it is sure enough that the caller sets one.
     pub fn timeout(&self) -> Option<Nanos> {
         let is_set = matches!(self.judged.rule, Rule::Fixed | Rule::MinOfBoth);
-        let constant = self.judged.constant.filter(|&it| is_set && Nanos::ZERO < it)?;
+        let constant = self.judged.constant.filter(|_| is_set)?;
         let holds = |atom: &&Atom| atom.lo <= constant && constant <= atom.hi;
-        Some(self.limit.atoms.iter().find(holds).map_or(constant, likely))
+        let value = self.limit.atoms.iter().find(holds).map_or(constant, likely);
+        (Nanos::ZERO < value).then_some(value)
     }
 }
 

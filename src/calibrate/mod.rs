@@ -7,6 +7,7 @@
 //! ```
 
 mod atoms;
+mod document;
 mod evidence;
 mod funding;
 mod likelihood;
@@ -17,6 +18,7 @@ mod sampled;
 mod written;
 
 pub use atoms::{Atom, atoms};
+pub use document::document;
 pub use funding::{Decile, Funding, funding};
 pub use limit::{
     Calibration, CallLimit, ClassLimit, LEAST_CUT, LEAST_MEASURED, Limit, Measured, likely,

@@ -108,8 +108,9 @@ fn a_contract_says_what_each_value_rests_on() {
         ..judged(Rule::Fixed)
     };
     let reserve = Some(measured(Quantile::P95, us(12_345), 470));
+    let other = ClassLimit { class: "web GET /other".into(), ..class() };
     let (text, _) =
-        written(vec![ClassLimit { reserve, ..cut_class() }, class()], vec![needs, call()]);
+        written(vec![ClassLimit { reserve, ..cut_class() }, other], vec![needs, call()]);
     insta::assert_snapshot!("written", text);
 }
 
