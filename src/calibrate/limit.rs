@@ -9,7 +9,7 @@ use super::rule::{Judged, Rule, rule};
 use super::{Chosen, Sampled};
 use crate::budget::{TOLERANCE_FLOOR, tolerance};
 use crate::distributions::{Call, Estimate, Name, Values};
-use crate::stats::{Proportion, Quantile};
+use crate::stats::Quantile;
 use crate::units::Nanos;
 
 /// Of fewer attempts that succeeded nobody tells what one needs, nor of fewer requests what they take
@@ -85,10 +85,6 @@ pub struct CallLimit {
     pub break_even: Option<Measured>,
     /// How often attempts succeed by what was left.
     pub funding: Funding,
-    /// Of those that began with less left than the allowance, how many succeeded.
-    pub with_less_than_allowance: Proportion,
-    /// Of those that began with less left than the break-even, how many succeeded.
-    pub with_less_than_break_even: Proportion,
 }
 
 /// What is concluded of the requests of one class.
@@ -269,9 +265,11 @@ fn call_limit(call: Call, seen: &CallObserved, needs: Needs) -> CallLimit {
         succeeded: needs.succeeded,
         allowance: needs.allowance,
         break_even: needs.break_even,
-        funding: funding(seen),
-        with_less_than_allowance: less(needs.allowance),
-        with_less_than_break_even: less(needs.break_even),
+        funding: Funding {
+            with_less_than_allowance: less(needs.allowance),
+            with_less_than_break_even: less(needs.break_even),
+            ..funding(seen)
+        },
     }
 }
 

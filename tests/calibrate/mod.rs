@@ -3,6 +3,7 @@
 mod corpus;
 mod fleet;
 mod funding;
+mod report;
 mod statistics;
 mod verb;
 mod written;
