@@ -3,5 +3,8 @@
 mod corpus;
 mod fleet;
 mod funding;
+mod instrumentation;
+mod retrying;
+mod told;
 mod verb;
 mod written;
