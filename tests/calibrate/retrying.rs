@@ -65,12 +65,12 @@ fn layers_multiply_and_the_pair_that_retries_is_named() {
 
 #[test]
 fn hedges_resends_loops_and_retries_are_kept_apart() {
-    let cut = json!({"server.address": "search", "error.type": "cancelled"});
+    let cut = json!({"service.peer.name": "search", "server.address": "search", "error.type": "cancelled"});
     let challenged = json!({"server.address": "auth", "http.request.method": "GET",
         "http.response.status_code": 401});
     let again = json!({"server.address": "auth", "http.request.method": "GET",
         "http.response.status_code": 200, "http.request.resend_count": 1});
-    let declared = json!({"server.address": "pay", "http.request.resend_count": 1});
+    let declared = json!({"service.peer.name": "pay", "server.address": "pay", "http.request.resend_count": 1});
     let client = |id, name, times| (1, id, 1, "gateway", name, "client", times);
     let spans = [
         line((1, 1, 0, "gateway", "GET /", "server", [0, 1_000]), &json!({})),
