@@ -175,8 +175,8 @@ const RULES: &[Rule] = &[
     any(
         Missing::CalleeSpan,
         "server span",
-        "trace it with an OpenTelemetry SDK or agent, and pass traceparent on to it \
-         (OTEL_PROPAGATORS=tracecontext,baggage at both ends)",
+        "trace it with an OpenTelemetry SDK or agent, unless it is a database, and pass traceparent on to \
+         it (OTEL_PROPAGATORS=tracecontext,baggage at both ends)",
     ),
     rule(
         Missing::CalleeName,

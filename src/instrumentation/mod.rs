@@ -7,6 +7,7 @@ mod advice;
 mod gap;
 mod request;
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use advice::{Advice, Rule, advice, rules};
@@ -92,7 +93,7 @@ impl Explained {
     pub fn ranked(&self) -> Vec<(&Gap, &GapSeen)> {
         let mut ranked: Vec<_> =
             self.gaps.iter().filter(|(_, seen)| seen.undecided_ns > 0).collect();
-        ranked.sort_by_key(|(_, seen)| std::cmp::Reverse(seen.undecided_ns));
+        ranked.sort_by_key(|(_, seen)| Reverse(seen.undecided_ns));
         ranked
     }
 }

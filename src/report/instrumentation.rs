@@ -1,18 +1,17 @@
 //! How much the traces explain, and what to record next.
 
+use std::cmp::Reverse;
+
 use super::model::{Block, Cell, Column, Report, Row, Section, Table};
 use super::{Options, text, words};
 use crate::distributions::Name;
 use crate::instrumentation::{Advice, Explained, Gap, GapSeen, Instrumentation, Missing, advice};
 
-/// What would decide most, and what comes next.
-const TOLD: usize = 2;
-
 /// Tells how much of the time of each class the traces explain, and what they lack that would decide
 /// most of the rest.
 pub fn add_instrumentation(report: &mut Report, all: &Instrumentation, options: &Options) {
     let mut classes: Vec<(&Name, &Explained)> = all.classes.iter().collect();
-    classes.sort_by_key(|(name, class)| (std::cmp::Reverse(class.requests), *name));
+    classes.sort_by_key(|(name, class)| (Reverse(class.requests), *name));
     classes.truncate(options.classes);
     if classes.is_empty() {
         return;
@@ -24,7 +23,9 @@ pub fn add_instrumentation(report: &mut Report, all: &Instrumentation, options: 
     if !points.is_empty() {
         blocks.push(Block::List(points));
     }
-    blocks.extend(gaps(&classes, all, options).map(Block::Table));
+    if options.is_for_machines() {
+        blocks.extend(gaps(&classes).map(Block::Table));
+    }
     let section = Section { title: "What to record next".to_owned(), class: None, blocks };
     report.insert_before_last(section);
 }
@@ -72,22 +73,19 @@ fn explained(classes: &[(&Name, &Explained)], options: &Options) -> Option<Table
 fn sentence(name: &Name, class: &Explained, all: &Instrumentation) -> Option<String> {
     let ranked = class.ranked();
     let (gap, seen) = ranked.first()?;
-    let advice = advised(gap, seen);
+    let Advice { attribute, setting } = advised(gap, seen);
+    let each = seen.undecided_ns / i128::from(class.requests.max(1));
     let next = ranked.get(1).map(|(gap, seen)| {
-        format!(
-            " Next: {} ({}), {}.",
-            what(gap, all),
-            advised(gap, seen).attribute,
-            worth(seen, class)
-        )
+        let attribute = advised(gap, seen).attribute;
+        format!(" Next: {} ({attribute}), {}.", what(gap, all), worth(seen, class))
     });
     Some(format!(
-        "{}: {}, {}. {}: {}.{}",
+        "{}: record {} ({attribute}), which would decide {} of what had passed, {} ms a request: \
+         {setting}.{}",
         words::named(Some(name)),
         what(gap, all),
         worth(seen, class),
-        advice.attribute,
-        advice.setting,
+        text::millis(each),
         next.unwrap_or_default(),
     ))
 }
@@ -113,58 +111,40 @@ fn what(gap: &Gap, all: &Instrumentation) -> String {
     }
 }
 
-/// What it would decide.
+/// The share of what had passed that it would decide.
 fn worth(seen: &GapSeen, class: &Explained) -> String {
-    let each = seen.undecided_ns / i128::from(class.requests.max(1));
-    let share = text::percent(seen.undecided_ns, class.elapsed_ns);
-    format!("which would decide {share} of what had passed ({} ms a request)", text::millis(each))
+    text::percent(seen.undecided_ns, class.elapsed_ns)
 }
 
-fn gaps(
-    classes: &[(&Name, &Explained)],
-    all: &Instrumentation,
-    options: &Options,
-) -> Option<Table> {
+/// What people read in a sentence, and all that comes after.
+fn gaps(classes: &[(&Name, &Explained)]) -> Option<Table> {
     let table = Table {
         id: "record_next",
         title: "What is missing, what would decide most first".to_owned(),
         head: "class",
         columns: vec![
-            Column::name("missing"),
-            Column::name("attribute"),
-            Column::name("stack").ranked(4),
             Column::new("decides", "undecided_ns", "share"),
-            Column::new("sum", "undecided_ns", "sum").ranked(2),
-            Column::new("requests", "requests", "").ranked(3),
+            Column::new("requests", "requests", ""),
         ],
         ..Table::default()
     };
-    let is_for_people = options.rows < usize::MAX;
+    let row = |name: &Name, class: &Explained, gap: &Gap, seen: &GapSeen| {
+        let advice = advised(gap, seen);
+        let keys = vec![
+            ("class", Some(name.to_string())),
+            ("missing", Some(gap.missing.name().to_owned())),
+            ("service", gap.service.as_ref().map(ToString::to_string)),
+            ("way", Some(seen.way().name().to_owned())),
+            ("stack", seen.stack().map(ToString::to_string)),
+            ("attribute", Some(advice.attribute.to_owned())),
+            ("setting", Some(advice.setting.to_owned())),
+        ];
+        let cells =
+            vec![Cell::TimeShare(seen.undecided_ns, class.elapsed_ns), Cell::Count(seen.requests)];
+        Row { label: name.to_string(), keys, cells, ..Row::default() }
+    };
     let rows = classes.iter().flat_map(|(name, class)| {
-        let most = if is_for_people { TOLD } else { usize::MAX };
-        class.ranked().into_iter().take(most).map(move |(gap, seen)| {
-            let advice = advised(gap, seen);
-            let stack = seen.stack().map(ToString::to_string);
-            let service = gap.service.as_ref().map(ToString::to_string);
-            let keys = vec![
-                ("class", Some(name.to_string())),
-                ("missing", Some(gap.missing.name().to_owned())),
-                ("service", service),
-                ("way", Some(seen.way().name().to_owned())),
-                ("stack", stack.clone()),
-                ("attribute", Some(advice.attribute.to_owned())),
-                ("setting", Some(advice.setting.to_owned())),
-            ];
-            let cells = vec![
-                Cell::Text(what(gap, all)),
-                Cell::Text(advice.attribute.to_owned()),
-                Cell::Text(stack.unwrap_or_else(|| text::ABSENT.to_owned())),
-                Cell::TimeShare(seen.undecided_ns, class.elapsed_ns),
-                Cell::TotalTime(seen.undecided_ns),
-                Cell::Count(seen.requests),
-            ];
-            Row { label: words::named(Some(name)).to_owned(), keys, cells, ..Row::default() }
-        })
+        class.ranked().into_iter().map(move |(gap, seen)| row(name, class, gap, seen))
     });
-    table.limited(rows.collect::<Vec<_>>().into_iter(), options.rows)
+    table.with_all(rows.collect())
 }

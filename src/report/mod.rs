@@ -85,6 +85,11 @@ pub struct Options {
 }
 
 impl Options {
+    /// Whether nobody reads it but programs, which get every row.
+    fn is_for_machines(&self) -> bool {
+        self.rows == usize::MAX
+    }
+
     /// People get the busiest classes and the first rows, machines all.
     pub fn for_format(format: Format) -> Self {
         match format {

@@ -1,5 +1,7 @@
 //! Who tries calls again, how often, and what layers of that come to.
 
+use std::cmp::Reverse;
+
 use super::model::{Block, Cell, Column, Report, Row, Section, Table};
 use super::{Options, text, words};
 use crate::distributions::Call;
@@ -18,7 +20,9 @@ pub fn add_retrying(report: &mut Report, retrying: &Retrying, options: &Options)
     blocks.extend(layered(retrying).map(Block::Note));
     blocks.extend(by_edge(&edges, options).map(Block::Table));
     blocks.extend(by_path(retrying, options).map(Block::Table));
-    blocks.extend(by_pair(retrying, options).map(Block::Table));
+    if options.is_for_machines() {
+        blocks.extend(by_pair(retrying).map(Block::Table));
+    }
     let section = Section { title: "Who retries".to_owned(), class: None, blocks };
     report.insert_before_last(section);
 }
@@ -46,8 +50,7 @@ fn owners(edges: &[(&Call, &Edge)]) -> String {
 
 /// Where two layers do.
 fn layered(retrying: &Retrying) -> Option<String> {
-    let mut pairs: Vec<_> = retrying.pairs.iter().collect();
-    pairs.sort_by_key(|(_, requests)| std::cmp::Reverse(**requests));
+    let pairs = ranked_pairs(retrying);
     let named = pairs.iter().take(NAMED).map(|((upper, lower), requests)| {
         format!(
             "{} above {} (in {})",
@@ -114,7 +117,7 @@ fn by_path(retrying: &Retrying, options: &Options) -> Option<Table> {
     let layers = retrying.layers.iter().map(|(path, layer)| (retrying.worst(path), path, layer));
     let mut paths: Vec<(u64, &Path, &Layer)> = layers.filter(|(worst, ..)| *worst > 1).collect();
     paths.sort_by_key(|(worst, path, layer)| {
-        (std::cmp::Reverse((layer.tries.saturating_sub(layer.due), *worst)), *path)
+        (Reverse((layer.tries.saturating_sub(layer.due), *worst)), *path)
     });
     let table = Table {
         id: "retry_layers",
@@ -146,31 +149,34 @@ fn by_path(retrying: &Retrying, options: &Options) -> Option<Table> {
     table.limited(paths.iter().map(row), options.rows)
 }
 
-/// For machines: people read it in a sentence.
-fn by_pair(retrying: &Retrying, options: &Options) -> Option<Table> {
+/// Calls of which one lies below the other, those that were both tried again most often first.
+fn ranked_pairs(retrying: &Retrying) -> Vec<(&(Call, Call), &u64)> {
+    let mut pairs: Vec<_> = retrying.pairs.iter().collect();
+    pairs.sort_by_key(|(_, requests)| Reverse(**requests));
+    pairs
+}
+
+/// What people read in a sentence.
+fn by_pair(retrying: &Retrying) -> Option<Table> {
     let table = Table {
         id: "retry_pairs",
         title: "Calls of which one lies below the other, both tried again in one request"
             .to_owned(),
         head: "upper call",
-        columns: vec![Column::name("lower call"), Column::new("requests", "requests", "")],
+        columns: vec![Column::new("requests", "requests", "")],
         ..Table::default()
     };
     let row = |((upper, lower), requests): (&(Call, Call), &u64)| {
-        let name = |name: Option<&crate::distributions::Name>| name.map(ToString::to_string);
-        let below = vec![
-            ("lower_caller", name(lower.caller.as_ref())),
-            ("lower_callee", name(lower.callee.as_ref())),
-            ("lower_operation", Some(lower.operation.to_string())),
-        ];
+        let lower = ["lower_caller", "lower_callee", "lower_operation"]
+            .into_iter()
+            .zip(words::call_keys(Some(lower)))
+            .map(|(key, (_, name))| (key, name));
         Row {
             label: words::call(upper),
-            keys: [words::call_keys(Some(upper)), below].concat(),
-            cells: vec![Cell::Text(words::call(lower)), Cell::Count(*requests)],
+            keys: words::call_keys(Some(upper)).into_iter().chain(lower).collect(),
+            cells: vec![Cell::Count(*requests)],
             ..Row::default()
         }
     };
-    let mut pairs: Vec<_> = retrying.pairs.iter().collect();
-    pairs.sort_by_key(|(_, requests)| std::cmp::Reverse(**requests));
-    table.limited(pairs.into_iter().map(row), options.rows)
+    table.with_all(ranked_pairs(retrying).into_iter().map(row).collect())
 }

@@ -7,6 +7,7 @@ mod edge;
 mod path;
 mod request;
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 pub use edge::{Edge, Told};
@@ -78,7 +79,7 @@ impl Retrying {
     /// The calls that were tried again, those with most further attempts first.
     pub fn ranked(&self) -> Vec<(&Call, &Edge)> {
         let mut ranked: Vec<_> = self.edges.iter().filter(|(_, edge)| edge.is_notable()).collect();
-        ranked.sort_by_key(|(_, edge)| std::cmp::Reverse(edge.extra()));
+        ranked.sort_by_key(|(_, edge)| Reverse(edge.extra()));
         ranked
     }
 }

@@ -3,7 +3,10 @@
 mod corpus;
 mod fleet;
 mod funding;
+mod instrumentation;
 mod report;
+mod retrying;
 mod statistics;
+mod told;
 mod verb;
 mod written;

@@ -5,7 +5,7 @@ use dwindle::calibrate::{
 };
 use dwindle::contract::ContractFile;
 use dwindle::distributions::{Call, Estimate};
-use dwindle::stats::{Proportion, Quantile};
+use dwindle::stats::Quantile;
 use dwindle::units::Nanos;
 use proptest::prelude::*;
 
@@ -59,8 +59,6 @@ fn call() -> CallLimit {
         succeeded: (7, 1),
         allowance: None,
         break_even: None,
-        with_less_than_allowance: Proportion::default(),
-        with_less_than_break_even: Proportion::default(),
         funding: Funding::default(),
     }
 }

@@ -1,9 +1,11 @@
 //! Which try of a call a span is, and what that makes of its kind (conventions A rows).
 
 use dwindle::conventions::raw::RawSpan;
+use dwindle::conventions::{Conventions, Tally};
+use dwindle::span::Interner;
 use dwindle::span::Kind::{self, Client, Consumer, Internal, Server};
 
-use crate::support::raw_span::{Build, V, resolve, span};
+use crate::support::raw_span::{Build, V, attribute, resolve, resolve_by, span};
 
 fn ordinal(key: &'static str, value: impl Into<V>) -> Option<i32> {
     resolve(&span(Client).with(key, value)).span.attempt_ordinal
@@ -106,4 +108,64 @@ fn events_of_retries_are_counted_and_give_no_number() {
     assert_eq!(met("event Starting RPC retry *"), Some(("A10".to_owned(), 2)));
     assert_eq!(met("event Retried Request"), Some(("A10".to_owned(), 1)));
     assert_eq!(resolved.seen.keys.len(), 2);
+}
+
+#[test]
+fn totals_and_events_tell_how_many_tries_a_span_holds() {
+    let inside = |raw: &RawSpan<'_>| resolve(raw).span.tries_inside;
+    let total = |key, value: i64| inside(&span(Client).with(key, value));
+    assert_eq!(inside(&span(Client)), None);
+    // Those count retries, these tries.
+    assert_eq!((total("retry_attempts", 0), total("aws.retry_count", 2)), (Some(1), Some(3)));
+    assert_eq!((total("attempt.count", 3), total("attempt.count", 0)), (Some(3), None));
+    // Anybody's `attempts` may be anything; beside userver's other keys it is a total.
+    assert_eq!(total("attempts", 3), None);
+    let userver = span(Client).with("attempts", 3).with("max_attempts", 4);
+    assert_eq!(inside(&userver), Some(3));
+    let generic = Conventions::embedded().unwrap().heuristics(true);
+    assert_eq!(resolve_by(&generic, &span(Client).with("attempts", 3)).span.tries_inside, Some(3));
+    let events =
+        |names: &[&'static str]| names.iter().fold(span(Client), |raw, name| raw.event(name, 0));
+    // Two events of each retry are one retry.
+    let gax = ["Attempt failed, scheduling next attempt", "Starting RPC retry 1"];
+    assert_eq!(inside(&events(&gax)), Some(2));
+    assert_eq!(inside(&events(&["Retried Request", "Retried Request"])), Some(3));
+    // Where the span did not succeed its last failure is no further try.
+    let failures = ["HTTP request failure", "HTTP request failure"];
+    assert_eq!(inside(&events(&failures)), Some(3));
+    assert_eq!(inside(&events(&failures).with("error.type", "boom")), Some(2));
+    // A try of a call says which one it is, and holds no others.
+    let attempt = span(Client).with("clnt/retry_attempt", 1).event("Retried Request", 0);
+    assert_eq!(inside(&attempt), None);
+}
+
+#[test]
+fn the_resource_or_the_span_tells_what_made_it() {
+    let stack_of = |resource: &[(&'static str, &'static str)], raw: &RawSpan<'_>| {
+        let conventions = Conventions::embedded().unwrap();
+        let mut strings = Interner::default();
+        let attributes: Vec<_> =
+            resource.iter().map(|&(key, value)| attribute(key, value)).collect();
+        let resource = conventions.resource(&attributes, &mut strings);
+        let mut tally = Tally::default();
+        let span = conventions.resolve(raw, &resource, &mut strings, &mut tally);
+        span.stack.map(|stack| strings.get(stack).to_owned())
+    };
+    let plain = span(Client);
+    let told = |key, value| stack_of(&[(key, value)], &plain);
+    assert_eq!(told("service.name", "shop"), None);
+    assert_eq!(told("telemetry.sdk.language", "java").as_deref(), Some("java"));
+    // What is no language of a known SDK may be anything, and is not told.
+    assert_eq!(told("telemetry.sdk.language", "cobol"), None);
+    assert_eq!(told("jaeger.version", "Go-2.30.0").as_deref(), Some("go"));
+    assert_eq!(told("jaeger.version", "Python-4.8.0").as_deref(), Some("python"));
+    // Envoy's own SDK is written in C++; what counts is that it is a proxy.
+    let envoy = [("telemetry.sdk.language", "cpp"), ("telemetry.sdk.name", "envoy")];
+    assert_eq!(stack_of(&envoy, &plain).as_deref(), Some("envoy"));
+    let proxy = span(Client).with("component", "proxy");
+    assert_eq!(stack_of(&[], &proxy).as_deref(), Some("envoy"));
+    assert_eq!(stack_of(&[("jaeger.version", "Go-2.30.0")], &proxy).as_deref(), Some("envoy"));
+    let scope = span(Client).with("otel.library.name", "io.opentelemetry.tomcat-10.0");
+    assert_eq!(stack_of(&[], &scope).as_deref(), Some("java"));
+    assert_eq!(stack_of(&[], &span(Client).with("component", "net/http")), None);
 }
