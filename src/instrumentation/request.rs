@@ -201,12 +201,11 @@ impl<'t> Request<'t> {
                 undecided.hops.push(hop);
             }
         }
-        for ((missing, service), undecided) in gaps.iter_mut() {
-            if *missing == Missing::Grant {
-                undecided.time = self.spent(|row| {
-                    let is_own = matches!(row.category, Category::Local | Category::Backoff);
-                    is_own && Some(row.service) == *service
-                });
+        let is_own =
+            |row: &&SegmentRow| matches!(row.category, Category::Local | Category::Backoff);
+        for row in self.segments.iter().filter(is_own) {
+            if let Some(undecided) = gaps.get_mut(&(Missing::Grant, Some(row.service))) {
+                undecided.time += row.duration_ns;
             }
         }
     }
