@@ -1,4 +1,4 @@
-//! Values of files as people read and correct them: what is written here, [`crate::config_values`] reads.
+//! Values of files as people read and correct them; `config_values` reads what is written here.
 
 use crate::units::Nanos;
 use crate::visible::escaping;

@@ -12,11 +12,12 @@ use serde_json::Value;
 use crate::support::command::{run, scratch};
 use crate::support::harmless;
 
-const INPUTS: [&str; 4] = [
+const INPUTS: [&str; 5] = [
     "fixtures/shop",
     "fixtures/hostile/traces.jsonl",
     "fixtures/cases/*[!d].json",
     "fixtures/matrix/*/*/*.jsonl",
+    "fixtures/calibrate",
 ];
 
 fn documented() -> String {
@@ -271,8 +272,9 @@ fn names_of(document: &str, table: &str) -> BTreeMap<String, String> {
     let head = format!("\n### `{table}`\n");
     let (_, after) = document.split_once(&head).unwrap_or_else(|| panic!("{table} is not told"));
     let section = after.split("\n#").next().unwrap();
-    if table == "overgrants" {
-        return names_of(document, "findings");
+    let alike = [("overgrants", "findings"), ("summary_inferred", "summary")];
+    if let Some((_, other)) = alike.iter().find(|(one, _)| *one == table) {
+        return names_of(document, other);
     }
     let rows = section.lines().filter_map(|line| line.strip_prefix("| `"));
     let named = rows.flat_map(|row| {

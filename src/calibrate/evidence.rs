@@ -1,10 +1,10 @@
 //! What was seen, in sentences: what a value rests on, and why there is none.
 
-use super::atoms::Atom;
+use super::atoms::{Atom, ROUND};
 use super::limit::{
-    CallLimit, ClassLimit, LEAST_MEASURED, Limit, Measured, Rounding, likely, rounded_to,
+    CallLimit, ClassLimit, LEAST_MEASURED, Limit, Measured, Rounding, as_set, rounded_to,
 };
-use super::rule::Rule;
+use super::rule::{Rule, Since};
 use crate::config_text::{duration, quoted};
 use crate::counts::counted;
 use crate::distributions::Call;
@@ -16,9 +16,6 @@ const DIGITS: u32 = 4;
 
 /// What took a single time is told by so many: whether it lies just above a round number shows only then.
 const SINGLE_DIGITS: u32 = 6;
-
-/// Digits with which people write lengths of time, in any power of ten.
-const ROUND: [i64; 11] = [10, 12, 15, 20, 25, 30, 40, 50, 60, 75, 80];
 
 /// Shorter ones lie just above some round number anyway.
 const LEAST_ROUND: Nanos = Nanos::from_millis(10);
@@ -52,10 +49,22 @@ pub(super) fn of_timeout(of: &CallLimit) -> String {
 
 fn rule(of: &CallLimit) -> String {
     let judged = &of.judged;
+    let left = judged.budget.map_or_else(
+        || "what was left".to_owned(),
+        |(since, budget)| {
+            let of = budget.map_or_else(String::new, |budget| format!(" of {}", length(budget)));
+            let from = match since {
+                Since::Origin => "the request's origin",
+                Since::CallerCalled => "when the caller was called",
+            };
+            format!("what was left{of} from {from}")
+        },
+    );
+    let constant = judged.constant.map_or_else(|| "a constant".to_owned(), length);
     let what = match judged.rule {
-        Rule::Fixed => "Fixed: a constant, whatever was left",
-        Rule::Propagated => "Propagated: what was left decides",
-        Rule::MinOfBoth => "The smaller of a constant and of what was left (min of both)",
+        Rule::Fixed => "Fixed: after a constant, whatever was left".to_owned(),
+        Rule::Propagated => format!("Propagated: when {left} was used up"),
+        Rule::MinOfBoth => format!("Min of both: after {constant} or when {left} was used up"),
         Rule::NotEnoughEvidence => {
             return format!(
                 "Whether that is a constant or what was left, they do not tell (not enough evidence, \
@@ -64,17 +73,16 @@ fn rule(of: &CallLimit) -> String {
             );
         }
     };
-    let times = judged.log_ratio.map(|log| {
+    let times = judged.log_ratio.map_or_else(String::new, |log| {
         // Beyond that nobody tells one number from another.
         let log = log.clamp(0.0, 300.0);
-        if log < 2.0 {
+        let times = if log < 2.0 {
             format!("{:.0}", 10_f64.powf(log))
         } else {
             format!("10^{:.0}", log.floor())
-        }
+        };
+        format!(", {times} times as likely as the next rule")
     });
-    let times = times
-        .map_or_else(String::new, |times| format!(", {times} times as likely as the next rule"));
     format!("{what}{times} (n = {}).", judged.n)
 }
 
@@ -165,7 +173,7 @@ fn limit(limit: &Limit, of: u64, noun: &str, same_elsewhere: usize) -> String {
 fn atom(atom: &Atom) -> String {
     let Atom { lo, hi, count, round, .. } = atom;
     let is_round = if round.is_some() { ", a round number" } else { "" };
-    format!("{count} at {} [{}, {}]{is_round}", length(likely(atom)), length(*lo), length(*hi))
+    format!("{count} at {} [{}, {}]{is_round}", length(as_set(atom)), length(*lo), length(*hi))
 }
 
 /// Few durations, and whether they lie where people set limits.

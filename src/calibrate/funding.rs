@@ -21,6 +21,10 @@ pub struct Funding {
     /// more, even at the upper end of the exact 95 % interval; so that it takes 72 that failed, and
     /// more where some did not. `None` where the attempts do not show one.
     pub break_even: Option<Nanos>,
+    /// Of those that began with less left than the measured allowance, how many succeeded.
+    pub with_less_than_allowance: Proportion,
+    /// Of those that began with less left than the measured break-even, how many succeeded.
+    pub with_less_than_break_even: Proportion,
 }
 
 /// The attempts that began with about as much left.
@@ -40,7 +44,7 @@ pub fn funding(of: &CallObserved) -> Funding {
     began.sort_unstable_by_key(|began| began.available);
     let deciles = deciles(&began);
     let break_even = break_even(&deciles);
-    Funding { deciles, break_even }
+    Funding { deciles, break_even, ..Funding::default() }
 }
 
 /// Of the attempts that began with less left than `needed`, those that succeeded.

@@ -9,7 +9,7 @@ use super::rule::{Judged, Rule, rule};
 use super::{Chosen, Sampled};
 use crate::budget::{TOLERANCE_FLOOR, tolerance};
 use crate::distributions::{Call, Estimate, Name, Values};
-use crate::stats::{Proportion, Quantile};
+use crate::stats::Quantile;
 use crate::units::Nanos;
 
 /// Of fewer attempts that succeeded nobody tells what one needs, nor of fewer requests what they take
@@ -85,10 +85,6 @@ pub struct CallLimit {
     pub break_even: Option<Measured>,
     /// How often attempts succeed by what was left.
     pub funding: Funding,
-    /// Of those that began with less left than the allowance, how many succeeded.
-    pub with_less_than_allowance: Proportion,
-    /// Of those that began with less left than the break-even, how many succeeded.
-    pub with_less_than_break_even: Proportion,
 }
 
 /// What is concluded of the requests of one class.
@@ -124,9 +120,10 @@ impl CallLimit {
     /// The timeout, where it is sure enough that the caller sets one.
     pub fn timeout(&self) -> Option<Nanos> {
         let is_set = matches!(self.judged.rule, Rule::Fixed | Rule::MinOfBoth);
-        let constant = self.judged.constant.filter(|&it| is_set && Nanos::ZERO < it)?;
+        let constant = self.judged.constant.filter(|_| is_set)?;
         let holds = |atom: &&Atom| atom.lo <= constant && constant <= atom.hi;
-        Some(self.limit.atoms.iter().find(holds).map_or(constant, likely))
+        let value = self.limit.atoms.iter().find(holds).map_or(constant, as_set);
+        (Nanos::ZERO < value).then_some(value)
     }
 }
 
@@ -151,12 +148,13 @@ impl ClassLimit {
         let atom = self.limit.atoms.first().filter(|atom| LEAST_CUT <= atom.count)?;
         let is_outlasted = self.requests < self.outlasting.saturating_mul(OUTLASTING);
         let is_own = self.cut_with.is_none() && !is_outlasted && self.declared.0 == 0;
-        is_own.then(|| likely(atom)).filter(|&value| Nanos::ZERO < value)
+        is_own.then(|| as_set(atom)).filter(|&value| Nanos::ZERO < value)
     }
 }
 
-/// What was set, most likely: the round number, else the one of fewest digits that the interval holds.
-pub fn likely(atom: &Atom) -> Nanos {
+/// What was set, most likely, as people write it: the round number, else the one of fewest digits that
+/// the interval holds.
+pub fn as_set(atom: &Atom) -> Nanos {
     atom.round.unwrap_or_else(|| shortest_within(atom.value, atom.lo, atom.hi))
 }
 
@@ -267,9 +265,11 @@ fn call_limit(call: Call, seen: &CallObserved, needs: Needs) -> CallLimit {
         succeeded: needs.succeeded,
         allowance: needs.allowance,
         break_even: needs.break_even,
-        funding: funding(seen),
-        with_less_than_allowance: less(needs.allowance),
-        with_less_than_break_even: less(needs.break_even),
+        funding: Funding {
+            with_less_than_allowance: less(needs.allowance),
+            with_less_than_break_even: less(needs.break_even),
+            ..funding(seen)
+        },
     }
 }
 
@@ -280,7 +280,7 @@ fn count_same_elsewhere(calls: &mut [CallLimit]) {
     });
     let seen: Vec<(Nanos, Nanos, Option<Name>)> = seen.collect();
     for call in calls {
-        let Some(value) = call.limit.atoms.first().map(likely) else { continue };
+        let Some(value) = call.limit.atoms.first().map(as_set) else { continue };
         let alike = seen
             .iter()
             .filter(|(lo, hi, caller)| *lo <= value && value <= *hi && *caller != call.call.caller);

@@ -7,8 +7,10 @@
 //! ```
 
 mod atoms;
+mod document;
 mod evidence;
 mod funding;
+mod likelihood;
 mod limit;
 mod observed;
 mod rule;
@@ -16,12 +18,13 @@ mod sampled;
 mod written;
 
 pub use atoms::{Atom, atoms};
+pub use document::document;
 pub use funding::{Decile, Funding, funding};
 pub use limit::{
-    Calibration, CallLimit, ClassLimit, LEAST_CUT, LEAST_MEASURED, Limit, Measured, likely,
+    Calibration, CallLimit, ClassLimit, LEAST_CUT, LEAST_MEASURED, Limit, Measured, as_set,
 };
 pub use observed::{Began, CallObserved, ClassObserved, Cut, CutRequest, Observed};
-pub use rule::{Judged, Rule, rule};
+pub use rule::{Judged, Rule, Since, rule};
 pub use sampled::Sampled;
 pub use written::contract_text;
 

@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::sampled::Sampled;
 use crate::budget::{TOLERANCE_FLOOR, tolerance};
 use crate::distributions::{Call, Name, Names};
-use crate::span::{Outcome, SpanId, TraceId};
+use crate::span::{Outcome, SpanId, Sym, TraceId};
 use crate::tables::{
     AttemptKind, AttemptRow, DeadlineSource, HopRow, RequestRow, Tables, TerminalOutcome,
 };
@@ -82,7 +82,7 @@ pub struct Began {
 pub struct CutRequest {
     /// From its origin to its end.
     pub elapsed: Nanos,
-    /// The call that was cut off when it ended, if one was: what it waited for, or what had as long.
+    /// The call of the root's service that was cut off when it ended, if one was: what it waited for.
     pub with: Option<Call>,
 }
 
@@ -143,10 +143,7 @@ impl Observed {
             let class = names.get(row.request_class);
             let seen = self.calls.entry(call).or_default();
             if seen.add(row, &hops, &class) {
-                let last = last_cuts.entry((row.trace_id, row.root_span_id)).or_insert(row);
-                if end_of(last) < end_of(row) {
-                    *last = row;
-                }
+                last_cuts.add(row);
             }
         }
         for row in &tables.requests {
@@ -175,15 +172,17 @@ impl Observed {
             };
             ClassObserved::new(service, operation)
         });
-        let cut = last_cuts.get(&(row.trace_id, row.root_span_id)).copied();
-        let ends_with_it = |cut: &&AttemptRow| {
+        let mut call =
+            |cut: &AttemptRow| names.call(cut.caller_service, cut.callee_service, cut.operation);
+        let ends_with_it = |cut: &&&AttemptRow| {
             let after = row.elapsed_ns - end_of(cut);
             -TOLERANCE_FLOOR <= after && after <= tolerance(row.elapsed_ns, TOLERANCE_FLOOR)
         };
-        let is_with = cut.as_ref().is_some_and(ends_with_it);
-        let is_last_try = cut.is_some_and(|cut| cut.attempts <= cut.ordinal);
-        let call = cut.map(|cut| names.call(cut.caller_service, cut.callee_service, cut.operation));
-        of.add(row, call.clone().filter(|_| is_with), call.filter(|_| is_last_try));
+        let of_root = last_cuts.of_caller.get(&(row.trace_id, row.root_span_id, row.root_service));
+        let with = of_root.filter(ends_with_it).map(|cut| call(cut));
+        let any = last_cuts.of_request.get(&(row.trace_id, row.root_span_id));
+        let for_good = any.filter(|cut| cut.attempts <= cut.ordinal).map(|cut| call(cut));
+        of.add(row, with, for_good);
     }
 
     /// Adds what another has seen.
@@ -291,9 +290,9 @@ impl ClassObserved {
         }
     }
 
-    /// Adds a request; `with` is the call that was cut off when it ended, `cut` the one that was cut off
-    /// last and not tried again.
-    fn add(&mut self, row: &RequestRow, with: Option<Call>, cut: Option<Call>) {
+    /// Adds a request; `with` is the call of its root's service that was cut off when it ended,
+    /// `for_good` the one that was cut off last of all, if it was not tried again.
+    fn add(&mut self, row: &RequestRow, with: Option<Call>, for_good: Option<Call>) {
         use TerminalOutcome as Ended;
         let (trace, root) = (row.trace_id, row.root_span_id);
         self.requests += 1;
@@ -303,7 +302,7 @@ impl ClassObserved {
             self.cut.push(trace, root, CutRequest { elapsed: row.elapsed_ns, with });
         } else {
             self.others.push(trace, root, row.elapsed_ns);
-            if let Some(cut) = cut.filter(|_| ended == Ended::Completed) {
+            if let Some(cut) = for_good.filter(|_| ended == Ended::Completed) {
                 *self.masked.entry(cut).or_default() += 1;
             }
         }
@@ -329,8 +328,29 @@ impl ClassObserved {
     }
 }
 
-/// Of each request the attempt that was cut off last.
-type LastCuts<'t> = FxHashMap<(TraceId, SpanId), &'t AttemptRow>;
+/// The attempts that were cut off last.
+#[derive(Default)]
+struct LastCuts<'t> {
+    /// Of a request.
+    of_request: FxHashMap<(TraceId, SpanId), &'t AttemptRow>,
+    /// Of those that one service made for it.
+    of_caller: FxHashMap<(TraceId, SpanId, Sym), &'t AttemptRow>,
+}
+
+impl<'t> LastCuts<'t> {
+    fn add(&mut self, row: &'t AttemptRow) {
+        let later = |last: &mut &'t AttemptRow| {
+            if end_of(last) < end_of(row) {
+                *last = row;
+            }
+        };
+        let (trace, root) = (row.trace_id, row.root_span_id);
+        later(self.of_request.entry((trace, root)).or_insert(row));
+        if let Some(caller) = row.caller_service {
+            later(self.of_caller.entry((trace, root, caller)).or_insert(row));
+        }
+    }
+}
 
 /// From the origin of its request to the end of an attempt.
 fn end_of(row: &AttemptRow) -> Nanos {

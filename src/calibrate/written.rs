@@ -1,7 +1,7 @@
 //! The contract that a calibration comes to, as a person reads and corrects it.
 
 use super::evidence::{named, of_deadline, of_measured, of_timeout, of_too_few};
-use super::limit::{Calibration, CallLimit, ClassLimit, Measured, Rounding, likely, rounded_to};
+use super::limit::{Calibration, CallLimit, ClassLimit, Measured, Rounding, as_set, rounded_to};
 use super::rule::Rule;
 use crate::config_text::{duration, push_comment, quoted};
 use crate::contract::Glob;
@@ -92,7 +92,7 @@ fn push_class(text: &mut String, class: &ClassLimit) {
     if let Some(deadline) = deadline {
         table.length("deadline", deadline, is_sure);
     } else if let Some(atom) = class.limit.atoms.first().filter(|_| class.declared.0 == 0) {
-        table.length("deadline", likely(atom), false);
+        table.length("deadline", as_set(atom), false);
     }
     let Some(reserve) = &class.reserve else {
         let requests = counted(class.returned as u64, "request");
@@ -109,7 +109,7 @@ fn push_class(text: &mut String, class: &ClassLimit) {
 
 fn push_call(text: &mut String, call: &CallLimit, is_unsaid: bool) {
     let timeout = call.timeout();
-    let proposed = call.limit.atoms.first().map(likely).filter(|&it| {
+    let proposed = call.limit.atoms.first().map(as_set).filter(|&it| {
         timeout.is_none() && call.judged.rule != Rule::Propagated && Nanos::ZERO < it
     });
     let allowance = call.allowance.as_ref().filter(|it| Nanos::ZERO < it.estimate.value);
@@ -154,7 +154,9 @@ fn push_allowance(table: &mut Table<'_>, call: &CallLimit, allowance: Option<&Me
     if let Some(break_even) = &call.break_even {
         let value = rounded_to(break_even.estimate.value, DIGITS, Rounding::Down);
         let measured = of_measured(break_even, "these");
-        table.comment(&format!("{measured} With less left few of them would have succeeded."));
+        table.comment(&format!(
+            "{measured} With less left at most one in twenty would have succeeded."
+        ));
         table.length("break_even", value, is_sure && Nanos::ZERO < value && value <= most);
     }
 }

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use super::exit;
 use super::input::{Contracts, Inputs, Rules, Strictness};
+use super::manifest::VERSION;
 use super::memory::MemoryFlag;
 use super::output::{self, Fatal};
 use super::selection::{By, Selection, Which};
 use super::source::{Part, Source};
-use crate::calibrate::{Calibration, Chosen, Observed, contract_text};
+use crate::calibrate::{Calibration, Chosen, Observed, contract_text, document};
 use crate::contract::ContractFile;
 use crate::counts::counted;
 use crate::stats::Quantile;
@@ -51,6 +52,10 @@ pub(super) struct Args {
     #[arg(long, value_name = "QUANTILE", default_value = "p95", value_parser = quantile)]
     reserve_quantile: Quantile,
 
+    /// How to write it
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "toml")]
+    format: Form,
+
     /// The file to write, in place of standard output. One that is there is not replaced: somebody may
     /// have corrected it
     #[arg(long, short, value_name = "FILE")]
@@ -59,6 +64,15 @@ pub(super) struct Args {
     /// Replace the file of --out, where it is there
     #[arg(long, requires = "out")]
     force: bool,
+}
+
+/// How it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Form {
+    /// A contract
+    Toml,
+    /// All that was concluded, for programs
+    Json,
 }
 
 fn quantile(text: &str) -> Result<Quantile, &'static str> {
@@ -90,13 +104,17 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     }
     let chosen = Chosen { allowance: args.quantile, reserve: args.reserve_quantile };
     let calibration = observed.calibrate(chosen);
-    let text = contract_text(&calibration);
+    let contract = contract_text(&calibration);
+    let text = match args.format {
+        Form::Toml => &contract,
+        Form::Json => &format!("{:#}\n", document(&calibration, VERSION)),
+    };
     match &args.out {
-        Some(out) => write(out, &text)?,
-        None => output::print(&text)?,
+        Some(out) => write(out, text)?,
+        None => output::print(text)?,
     }
     if !inputs.quiet {
-        output::note(&found(&calibration, &text, args.out.as_deref()));
+        output::note(&found(&calibration, &contract, args.out.as_deref()));
     }
     Ok(exit::done(inputs.strict, facts.problems.iter().map(|problem| problem.severity)))
 }

@@ -14,7 +14,7 @@ use crate::date::Date;
 use crate::report::check::{Baseline, Format, Told, render};
 use crate::units::UnixNanos;
 
-/// Judge traces, by a contract or by what they declare and show themselves: exit 1 where something fails.
+/// Judge traces, with or without a contract: exit 1 where something fails.
 ///
 /// For each request class, each of the fourteen cases of the failure-shaped matrix passes, fails, or
 /// cannot be told, with what would have to be recorded; so do the contract's limits (docs/limits.md),

@@ -117,9 +117,10 @@ pub(super) fn read<T: Send>(
             .map_err(|error| Fatal::Config { flag: "--contract", error })?;
         // A reserve is what people want to keep; that others took as long is no reason to blame any.
         let unreserved = |contract| Contract { return_reserve: Nanos::ZERO, ..contract };
+        let holds = !file.calls.is_empty() || file.contracts.iter().any(|it| it.deadline.is_some());
         policy.contracts.extend(file.contracts.into_iter().map(unreserved));
         policy.calls.extend(file.calls);
-        calibrated = Some(text);
+        calibrated = holds.then_some(text);
     }
     loop {
         let group = partitions.next_group(|spans| rebuild(spans, &policy, &offsets))?;

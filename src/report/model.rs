@@ -327,9 +327,10 @@ impl Cell {
             Self::Instant(instant) => text::instant(*instant),
             Self::Shape(shape) => shape.draw(usize::MAX),
             Self::Estimated { value, lo, hi, .. } => {
-                let (lo, hi) = (Some(*lo), Some(*hi));
-                let estimate = Estimate { value: *value, lo, hi, is_approximate: false };
-                estimate_words(&estimate, with_interval)
+                let millis = |length: &Nanos| text::finer_millis(i128::from(length.as_nanos()));
+                let (value, lo, hi) = (millis(value), millis(lo), millis(hi));
+                let is_a_point = lo == value && hi == value;
+                if with_interval && !is_a_point { format!("{value} [{lo}, {hi}]") } else { value }
             }
             Self::Percentile { quantile, estimate: None, .. } => {
                 format!("n<{}", text::count(quantile.least_sample() as u64))

@@ -16,6 +16,13 @@ pub(super) fn millis(nanos: i128) -> String {
     format!("{sign}{}", three_digits(nanos.unsigned_abs(), 6))
 }
 
+/// The same with five significant digits, as far as they are not zeros at the end of decimals: for
+/// lengths that somebody chose.
+pub(super) fn finer_millis(nanos: i128) -> String {
+    let sign = if nanos < 0 { "-" } else { "" };
+    format!("{sign}{}", without_zeros(&significant(nanos.unsigned_abs(), 6, 5)))
+}
+
 /// A length of time in milliseconds to its last digit, without the unit.
 pub(super) fn exact_millis(nanos: i128) -> String {
     let sign = if nanos < 0 { "-" } else { "" };
@@ -51,15 +58,20 @@ pub(super) fn rate(part: u128, whole: u128) -> String {
 
 /// `number / 10^decimals` rounded half up to three significant digits.
 fn three_digits(number: u128, decimals: u32) -> String {
+    significant(number, decimals, 3)
+}
+
+/// The same to so many significant digits.
+fn significant(number: u128, decimals: u32, most: u32) -> String {
     if number == 0 {
         return "0".to_owned();
     }
-    let surplus = (number.ilog10() + 1).saturating_sub(3);
+    let surplus = (number.ilog10() + 1).saturating_sub(most);
     let unit = 10_u128.pow(surplus);
     let rounded = (number.saturating_add(unit / 2) / unit).saturating_mul(unit);
     // Rounding up may give one digit more, as from 9.996 to 10.0.
     let digits = rounded.ilog10() + 1;
-    let shown = decimals.min((decimals + 3).saturating_sub(digits));
+    let shown = decimals.min((decimals + most).saturating_sub(digits));
     let scaled = rounded / 10_u128.pow(decimals - shown);
     let one = 10_u128.pow(shown);
     let whole = thousands(&(scaled / one).to_string());

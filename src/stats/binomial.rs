@@ -33,7 +33,7 @@ pub(super) fn at_most(n: usize, p: f64, k: usize) -> f64 {
 }
 
 /// P(X ≥ k), likewise.
-pub(super) fn at_least(n: usize, p: f64, k: usize) -> f64 {
+pub(crate) fn at_least(n: usize, p: f64, k: usize) -> f64 {
     let (least, terms) = relative_terms(n, p);
     let left = k.saturating_sub(least).min(terms.len());
     terms.iter().skip(left).sum::<f64>() / terms.iter().sum::<f64>()
@@ -86,6 +86,6 @@ fn mode(n: usize, p: f64) -> usize {
 
 /// `n` as a float; beyond 2^53, which no sample reaches, to the nearest.
 #[expect(clippy::cast_precision_loss, reason = "no sample holds 2^53 values")]
-pub(super) fn float(n: usize) -> f64 {
+pub(crate) fn float(n: usize) -> f64 {
     n as f64
 }

@@ -14,6 +14,7 @@ mod weight;
 
 use std::fmt;
 
+pub(crate) use binomial::{at_least as upper_binomial, float};
 pub use family::{Family, LEVEL};
 pub use permutation::Test;
 pub use proportion::Proportion;

@@ -162,7 +162,7 @@ fn order(number: u64, random: &mut Random) -> Trace {
 /// A list: who asks for it gives up after two seconds, and web gives up its call with them.
 fn list(number: u64, random: &mut Random) -> Trace {
     let mut trace = Trace::new(number);
-    let sent = random.skewed(2 * MS, 700 * MS);
+    let sent = 2 * MS + random.below(700 * MS);
     let slow = if random.below(100) < 20 { 2_100 * MS } else { 0 };
     let takes = slow + random.skewed(20 * MS, 900 * MS);
     let gives_up = random.fires(2_000 * MS);

@@ -1,5 +1,6 @@
 //! `dwindle calibrate` as its users meet it.
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use dwindle::contract::ContractFile;
@@ -194,4 +195,60 @@ fn names_that_attack_are_nothing_but_text() {
     harmless::plain(&text);
     let file = ContractFile::parse("hostile", &text).unwrap();
     assert!(file.contracts.len() > 20);
+}
+
+/// The keys of a document, at every depth.
+fn keys(value: &Value, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                found.insert(key.clone());
+                keys(value, found);
+            }
+        }
+        Value::Array(values) => values.iter().for_each(|value| keys(value, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn the_form_for_programs_is_what_is_documented() {
+    let text = fs::read_to_string("docs/output.md").unwrap();
+    let (_, section) = text.split_once("## JSON of `calibrate`").unwrap();
+    let (section, _) = section.split_once("\n## ").unwrap();
+    let mut found = BTreeSet::new();
+    for input in [FLEET, SHOP] {
+        keys(&harmless::json(&calibrated(&[input, "--format", "json"]))[0], &mut found);
+    }
+    let named: BTreeSet<String> =
+        section.split('`').skip(1).step_by(2).map(str::to_owned).collect();
+    let missing: Vec<&String> = found.difference(&named).collect();
+    assert_eq!(missing, Vec::<&String>::new());
+    // What stands there as a value.
+    let values = [
+        "docs/inference.md",
+        "fixed",
+        "propagated",
+        "min of both",
+        "not enough evidence",
+        "origin",
+        "caller_called",
+    ];
+    let unprinted = named.difference(&found).filter(|name| !values.contains(&name.as_str()));
+    assert_eq!(unprinted.collect::<Vec<_>>(), Vec::<&String>::new());
+}
+
+#[test]
+fn both_forms_say_the_same_of_what_holds() {
+    let file = ContractFile::parse("fleet", &calibrated(&[FLEET])).unwrap();
+    let json: Value = serde_json::from_str(&calibrated(&[FLEET, "--format", "json"])).unwrap();
+    let of_json = |list: &str, key: &str| -> Vec<i64> {
+        json[list].as_array().unwrap().iter().filter_map(|one| one[key].as_i64()).collect()
+    };
+    let timeouts: Vec<i64> =
+        file.calls.iter().filter_map(|call| call.timeout).map(Nanos::as_nanos).collect();
+    assert_eq!(of_json("calls", "timeout_ns"), timeouts);
+    let deadlines: Vec<i64> =
+        file.contracts.iter().filter_map(|one| one.deadline).map(Nanos::as_nanos).collect();
+    assert_eq!(of_json("classes", "deadline_ns"), deadlines);
 }

@@ -7,6 +7,7 @@ pub mod invariants;
 pub mod made_spans;
 pub mod made_tables;
 pub mod naive;
+pub mod planted;
 pub mod random;
 pub mod raw_span;
 pub mod shapes;

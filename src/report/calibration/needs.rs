@@ -18,7 +18,7 @@ pub(super) fn blocks(calibration: &Calibration, options: &Options) -> Vec<Block>
     let is_known = |call: &&CallLimit| call.allowance.is_some() || !call.funding.deciles.is_empty();
     let mut calls: Vec<&CallLimit> = calibration.calls.iter().filter(is_known).collect();
     // Those first that began with too little, in the order of names where as many did.
-    calls.sort_by_key(|call| Reverse((call.with_less_than_allowance.whole, call.attempts)));
+    calls.sort_by_key(|call| Reverse((call.funding.with_less_than_allowance.whole, call.attempts)));
     let needs = needs_table().limited(calls.iter().map(|call| needs_row(call)), options.rows);
     let note = needs.is_some().then(|| Block::Note(HOW_TO_READ.to_owned()));
     let by_left: Vec<Row> = calls.iter().flat_map(|call| decile_rows(call)).collect();
@@ -68,7 +68,8 @@ fn needs_row(call: &CallLimit) -> Row {
     let began = all(deciles);
     let lowest = deciles.first().map(|decile| decile.succeeded).unwrap_or_default();
     let (n, callers) = call.succeeded;
-    let (short, hopeless) = (call.with_less_than_allowance, call.with_less_than_break_even);
+    let (short, hopeless) =
+        (call.funding.with_less_than_allowance, call.funding.with_less_than_break_even);
     let of_all = |less: Proportion| share(Proportion { part: less.whole, whole: began.whole });
     Row {
         label: words::call(&call.call),

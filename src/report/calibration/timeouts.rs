@@ -144,7 +144,7 @@ fn call_rows(call: &CallLimit) -> Vec<Row> {
         let mut cells = vec![of_all(Cell::Count(call.attempts))];
         cells.extend(limit_cells(&call.limit, number, atom));
         cells.extend([
-            of_all(Cell::Count(call.same_elsewhere as u64)),
+            atom.map_or(Cell::Absent, |_| of_all(Cell::Count(call.same_elsewhere as u64))),
             Cell::Text(rule.to_owned()),
             of_all(logarithm(judged.log_ratio)),
             of_all(Cell::Count(judged.n as u64)),

@@ -10,7 +10,7 @@ use super::tree::Tree;
 use super::{after, deadline};
 use crate::report::text::{count, counted, percent};
 use crate::report::words;
-use crate::span::Sym;
+use crate::span::{GrantKind, Sym};
 use crate::tables::{AttemptRow, Category, SegmentRow};
 use crate::units::Nanos;
 
@@ -58,12 +58,18 @@ fn stages(request: &Request<'_>) -> Vec<String> {
     stage("admission", row.budget_at_admission_ns);
     stage("start of execution", row.budget_at_start_ns);
     match row.downstream_budget_sent_ns {
-        Some(sent) => stage("sent on, at most", Some(sent)),
+        Some(sent) => stage(&format!("sent on, at most{}", if_inferred(request, sent)), Some(sent)),
         None => points.push("sent on: no grant was seen".to_owned()),
     }
     let left = budget - row.elapsed_ns;
     points.push(format!("return: {} ms, after {} ms", time(left), time(row.elapsed_ns)));
     points
+}
+
+/// A mark beside what was sent on, where all hops that were given so much are cut off after it.
+fn if_inferred(request: &Request<'_>, sent: Nanos) -> &'static str {
+    let mut given = request.hops.iter().filter(|hop| hop.granted_ns == Some(sent));
+    if given.all(|hop| hop.grant_kind == Some(GrantKind::Inferred)) { " (inferred)" } else { "" }
 }
 
 fn spent(request: &Request<'_>) -> Vec<String> {
