@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::{logarithm, with_quiet};
-use crate::calibrate::{Atom, Calibration, CallLimit, ClassLimit, Limit, Rule, likely};
+use crate::calibrate::{Atom, Calibration, CallLimit, ClassLimit, Limit, Rule, as_set};
 use crate::report::model::{Block, Cell, Column, Row, Table};
 use crate::report::{Options, text, words};
 
@@ -129,7 +129,7 @@ fn limit_cells(limit: &Limit, number: usize, atom: Option<&Atom>) -> [Cell; 6] {
         return [cut, few, Cell::Absent, Cell::Absent, Cell::Absent, longest];
     };
     let count = atom.count as u64;
-    let (value, lo, hi) = (likely(atom), atom.lo, atom.hi);
+    let (value, lo, hi) = (as_set(atom), atom.lo, atom.hi);
     let after = Cell::Estimated { value, lo, hi, n: count };
     [cut, Cell::Absent, after, Cell::Count(count), Cell::time(atom.round), longest]
 }
