@@ -167,6 +167,13 @@ const RULES: &[Rule] = &[
         "no setting (otelhttp captures no headers): write it in a middleware, from ctx.Deadline()",
     ),
     any(Missing::Grant, REMAINING, OWN),
+    rule(
+        Missing::Deadline,
+        None,
+        Some("envoy"),
+        REMAINING,
+        "Envoy writes none: tell the timeout of its route by --deadline or in a contract",
+    ),
     any(
         Missing::Deadline,
         REMAINING,

@@ -113,7 +113,11 @@ impl Way {
             let has_package = service.contains('.') || path.is_none();
             has_package && !service.is_empty() && !method.is_empty() && !method.contains('/')
         });
-        if procedure.is_some() || first.starts_with("Recv.") {
+        // Envoy tells host, port and path.
+        let has_port = first.split('/').next().is_some_and(|host| host.contains(':'));
+        if has_port {
+            Self::Http
+        } else if procedure.is_some() || first.starts_with("Recv.") {
             Self::Grpc
         } else if path.is_some() {
             Self::Http

@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::Explained;
 use super::gap::{Gap, Missing, Way};
 use crate::distributions::{Name, Names};
-use crate::span::{Interner, Outcome, SpanId, Sym};
+use crate::span::{GrantKind, Interner, Outcome, SpanId, Sym};
 use crate::tables::{
     AttemptKind, AttemptRow, BlindSpot, Category, DeadlineSource, HopRow, RequestRow, SegmentRow,
     Verdict,
@@ -127,7 +127,7 @@ impl<'t> Request<'t> {
         let of_race: FxHashSet<SpanId> = of_race.map(|row| row.span_id).collect();
         for hop in self.called() {
             class.hops += 1;
-            class.granted += u64::from(hop.granted_ns.is_some());
+            class.granted += u64::from(is_granted(hop));
             // Whoever loses a race was cut off because another had answered.
             let lost = hop.client_span_id.is_some_and(|client| of_race.contains(&client));
             let is_cut = match hop.outcome {
@@ -194,19 +194,18 @@ impl<'t> Request<'t> {
 
     /// A service's own time on the path, where a call came without saying how much there is.
     fn find_grants(&self, gaps: &mut Gaps<'t>) {
-        let ungranted = |hop: &&HopRow| hop.server_span_id.is_some() && hop.granted_ns.is_none();
+        let ungranted = |hop: &&HopRow| hop.server_span_id.is_some() && !is_granted(hop);
         for hop in self.called().filter(ungranted) {
             if let Some(service) = hop.callee_service {
                 let undecided = gaps.entry((Missing::Grant, Some(service))).or_default();
                 undecided.hops.push(hop);
             }
         }
-        for ((missing, service), undecided) in gaps.iter_mut() {
-            if *missing == Missing::Grant {
-                undecided.time = self.spent(|row| {
-                    let is_own = matches!(row.category, Category::Local | Category::Backoff);
-                    is_own && Some(row.service) == *service
-                });
+        let is_own =
+            |row: &&SegmentRow| matches!(row.category, Category::Local | Category::Backoff);
+        for row in self.segments.iter().filter(is_own) {
+            if let Some(undecided) = gaps.get_mut(&(Missing::Grant, Some(row.service))) {
+                undecided.time += row.duration_ns;
             }
         }
     }
@@ -258,6 +257,11 @@ impl<'t> Request<'t> {
             undecided.hops.push(widest);
         }
     }
+}
+
+/// Whether a span says how much time a hop was given: what durations show is recorded nowhere.
+fn is_granted(hop: &HopRow) -> bool {
+    hop.grant_kind.is_some_and(|kind| kind != GrantKind::Inferred)
 }
 
 fn wide(length: Nanos) -> i128 {

@@ -98,7 +98,7 @@ fn advised(gap: &Gap, seen: &GapSeen) -> Advice {
 fn what(gap: &Gap, all: &Instrumentation) -> String {
     let service = words::named(gap.service.as_deref());
     match gap.missing {
-        Missing::Deadline => format!("the deadline where {service} takes requests in"),
+        Missing::Deadline => format!("the deadline of requests that begin at {service}"),
         Missing::Grant => format!("how much time {service} is given"),
         Missing::CalleeSpan if gap.service.as_ref().is_some_and(|it| all.traced.contains(it)) => {
             format!("spans of {service} for these calls too; for others it has some")

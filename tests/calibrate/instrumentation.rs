@@ -107,6 +107,30 @@ fn time_in_the_dark_is_told() {
 }
 
 #[test]
+fn the_name_of_a_span_tells_how_it_was_asked() {
+    let names = [
+        ("GET /orders", "http"),
+        ("/orders/new", "http"),
+        ("shop.example:9080/productpage", "http"),
+        ("shop.Cart/Get", "grpc"),
+        ("/shop.Cart/Get", "grpc"),
+        ("Recv.shop.Cart.Get", "grpc"),
+        ("orders process", "messaging"),
+        ("receive orders", "messaging"),
+        ("nightly", "unknown"),
+    ];
+    let root = |(number, (name, _)): (u64, &(&str, &str))| {
+        line((number, 1, 0, "shop", name, "server", [0, 10]), &json!({}))
+    };
+    let spans: String = (1..).zip(&names).map(root).collect();
+    let told = Told::of("record-ways", &spans, &[]);
+    for (name, way) in names {
+        let row = told.row("record_next", &[("class", &format!("shop {name}"))]);
+        assert_eq!(row["way"], way, "{name}");
+    }
+}
+
+#[test]
 fn whatever_is_advised_is_understood() {
     let is_read = |missing: Missing, key: &'static str| match missing {
         Missing::Grant | Missing::Deadline => {

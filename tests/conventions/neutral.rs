@@ -28,6 +28,11 @@ const KEYS: &[&str] = &[
     "propagated_timeout_ms",
     "attempts",
     "max_attempts",
+    "retry_attempts",
+    "attempt.count",
+    "jaeger.version",
+    "otel.scope.name",
+    "node_id",
     "deadline_updated",
     "rpc.system",
     "rpc.service",
@@ -110,6 +115,9 @@ const EVENTS: &[&str] = &[
     "Delayed LB pick complete",
     "clnt/finagle_timeout_ms",
     "Set context deadline",
+    "Starting RPC retry 1",
+    "Starting RPC retry s3cret",
+    "HTTP request failure",
     "exception",
     "s3cret event",
 ];
@@ -129,6 +137,7 @@ fn any_value() -> impl Strategy<Value = Value<'static>> {
         "\\[\"[0-9]{1,3}m?\"(,\"s3cret\")?\\]",
         "\\[[0-9]{1,3}, null\\]",
         "timestamps were adjusted by s3cret",
+        "(Go-2.30.0|Java-s3cret|io.opentelemetry.s3cret|@opentelemetry/s3cret)",
     ];
     let text = text.prop_map(|text| Value::Text(text.into()));
     // Lists are captured headers.
@@ -187,6 +196,7 @@ fn but_for_names(span: &Span, strings: &Interner) -> String {
             (span.start, span.end, span.outcome, span.http_status, span.flags),
             (grant, span.allowance, span.attempt_ordinal, span.queued_before, span.waited_inside),
             (text(span.allowance_key), text(span.ordinal_key), text(span.queued_key)),
+            (span.tries_inside, text(span.stack)),
             (span.target.is_some(), span.peer_service.is_some(), span.route_operation.is_some()),
         )
     )
