@@ -12,6 +12,7 @@ use crate::support::planted::rates::Rates;
 const MS: f64 = 1e6;
 
 /// A length of so many milliseconds.
+#[expect(clippy::cast_possible_truncation, reason = "some seconds")]
 fn ms(millis: f64) -> Nanos {
     Nanos::from_nanos((millis * MS) as i64)
 }
@@ -45,10 +46,8 @@ fn a_timer_that_fires_late_is_an_atom_whose_interval_holds_it() {
 #[test]
 fn the_timeouts_of_client_and_mesh_are_two_atoms_the_larger_pile_first() {
     let mut dice = Dice::new(2);
-    let client = (0..60).map(|_| 2_000.0).collect::<Vec<f64>>();
-    let mesh = vec![15_000.0; 25];
-    let cut = client.into_iter().chain(mesh).map(|timeout| late(timeout, &mut dice));
-    let found = atoms(&sorted(cut.collect::<Vec<f64>>()));
+    let cut = [2_000.0; 60].into_iter().chain([15_000.0; 25]);
+    let found = atoms(&sorted(cut.map(|timeout| late(timeout, &mut dice))));
     let round: Vec<_> = found.iter().map(|atom| atom.round).collect();
     assert_eq!(round, [Some(ms(2_000.0)), Some(ms(15_000.0))], "{found:?}");
 }
@@ -70,7 +69,7 @@ fn what_is_spread_evenly_up_to_an_edge_has_no_atom() {
 
 #[test]
 fn four_of_a_kind_are_no_atom_and_eight_are() {
-    let alike = |count: usize| sorted((0..count).map(|at| 500.0 + at as f64 * 0.1));
+    let alike = |count: u32| sorted((0..count).map(|at| 500.0 + f64::from(at) * 0.1));
     assert_eq!(atoms(&alike(4)), []);
     assert_eq!(atoms(&alike(8)).len(), 1);
 }
@@ -92,17 +91,17 @@ fn strays_just_before_a_pile_do_not_move_where_it_begins() {
 
 #[test]
 fn times_in_whole_milliseconds_widen_the_interval_by_one() {
-    let found = atoms(&sorted(vec![250.0; 30]));
+    let found = atoms(&sorted([250.0; 30]));
     let edges = (found[0].lo, found[0].hi);
     // All 30 took as long, but for what truncation hides: up to a millisecond either way.
     assert_eq!(edges, (ms(249.0) + Nanos::from_nanos(1), ms(251.0) - Nanos::from_nanos(1)));
-    let exact = sorted(vec![250.000_001; 30]);
+    let exact = sorted([250.000_001; 30]);
     assert_eq!((atoms(&exact)[0].lo, atoms(&exact)[0].hi), (exact[0], exact[0]));
 }
 
 #[test]
 fn only_a_number_that_people_set_is_round() {
-    let round = |millis: f64| atoms(&sorted(vec![millis; 30]))[0].round;
+    let round = |millis: f64| atoms(&sorted([millis; 30]))[0].round;
     assert_eq!(round(512.0), None);
     assert_eq!(round(500.0), Some(ms(500.0)));
     assert_eq!(round(7_500.0), Some(ms(7_500.0)));
@@ -113,8 +112,8 @@ fn only_a_number_that_people_set_is_round() {
 #[test]
 fn nothing_and_absurd_lengths_are_no_reason_to_fail() {
     assert_eq!(atoms(&[]), []);
-    let absurd = vec![Nanos::MAX; 100];
-    let least = vec![Nanos::from_nanos(i64::MIN); 100];
+    let absurd = [Nanos::MAX; 100];
+    let least = [Nanos::from_nanos(i64::MIN); 100];
     assert!(atoms(&absurd).len() <= 1 && atoms(&least).is_empty());
 }
 
@@ -176,7 +175,9 @@ fn what_is_left_since_the_caller_was_called_is_propagated_too() {
 #[test]
 fn the_smaller_of_a_constant_and_what_is_left_is_both() {
     let judged = judged(&limited(60, 4, |elapsed, _| (1_000.0 - elapsed).min(700.0)));
-    assert_eq!((judged.rule, judged.constant), (Rule::MinOfBoth, Some(ms(700.0))));
+    assert_eq!(judged.rule, Rule::MinOfBoth);
+    let constant = judged.constant.unwrap();
+    assert!((ms(699.0)..ms(702.0)).contains(&constant), "{constant:?}");
     assert_eq!(judged.budget.unwrap().0, Since::Origin);
 }
 
@@ -277,8 +278,8 @@ proptest! {
 
 #[test]
 fn rates_over_planted_fleets_hold() {
-    let rates = Rates::of_fleets(6, 20_261_130);
+    let rates = Rates::of_fleets(8, 20, 20_261_130);
     assert_eq!(rates.broken(), Vec::<String>::new(), "\n{rates}");
     // As many hops as the rates are about were judged, of every kind.
-    assert_eq!(rates.sum(|_, _| true).hops, 6 * 24, "\n{rates}");
+    assert_eq!(rates.sum(|_, _| true).hops, 8 * 24, "\n{rates}");
 }

@@ -11,9 +11,6 @@ const ROUND_MS: [f64; 16] = [
     8_000.0, 10_000.0, 15_000.0, 30_000.0,
 ];
 
-/// More of the attempts that succeed are not made: they say nothing of limits.
-const MOST_SUCCEEDED: u64 = 400;
-
 /// The 99th percentile of the normal distribution.
 const Z99: f64 = 2.326;
 
@@ -123,8 +120,9 @@ struct Making {
     own_share: Option<f64>,
 }
 
-/// A hop of a kind of which about `cut` attempts are cut off.
-pub fn hop(kind: Kind, cut: u64, dice: &mut Dice) -> Hop {
+/// A hop of a kind of which `cut` attempts are cut off. Of those that succeed, which say nothing of
+/// limits, no more than `most_succeeded` are made.
+pub fn hop(kind: Kind, cut: u64, most_succeeded: u64, dice: &mut Dice) -> Hop {
     let making = Making::new(kind, dice);
     let mut attempts = Vec::new();
     let (mut cut_off, mut succeeded) = (0, 0);
@@ -132,7 +130,7 @@ pub fn hop(kind: Kind, cut: u64, dice: &mut Dice) -> Hop {
         let attempt = making.attempt(dice);
         if attempt.ended != Ended::Ok {
             cut_off += 1;
-        } else if succeeded < MOST_SUCCEEDED {
+        } else if succeeded < most_succeeded {
             succeeded += 1;
         } else {
             continue;

@@ -85,22 +85,23 @@ impl Size {
 }
 
 impl Rates {
-    /// Those of so many fleets, of two dozen hops each.
-    pub fn of_fleets(fleets: u64, seed: u64) -> Self {
+    /// Those of so many fleets, of two dozen hops each, over each of which no more than so many attempts
+    /// succeed.
+    pub fn of_fleets(fleets: u64, most_succeeded: u64, seed: u64) -> Self {
         let mut rates = Self::default();
         for fleet in 0..fleets {
-            rates.add_fleet(seed.wrapping_add(fleet));
+            rates.add_fleet(most_succeeded, seed.wrapping_add(fleet));
         }
         rates
     }
 
-    fn add_fleet(&mut self, seed: u64) {
+    fn add_fleet(&mut self, most_succeeded: u64, seed: u64) {
         let mut dice = Dice::new(seed.wrapping_mul(0x51_7c_c1_b7));
         let planted = Kind::ALL.iter().flat_map(|&kind| SIZES.map(|size| (kind, size)));
         let hops: Vec<Hop> = planted
             .map(|(kind, (from, to))| {
                 let cut = from + dice.below(to - from);
-                hop(kind, cut, &mut dice)
+                hop(kind, cut, most_succeeded, &mut dice)
             })
             .collect();
         let calibration = calibrated(&hops, &mut dice);
@@ -155,7 +156,6 @@ impl Row {
         if hop.kind.is_timed() && by_constant * 10 >= cut.count() * 3 {
             self.timed += 1;
             self.told += usize::from(atom.is_some());
-            let nanos = |length: Nanos| length.as_nanos() as f64;
             let is_near = |value: f64| (value - hop.timeout).abs() <= 0.02 * hop.timeout;
             self.near += usize::from(atom.is_some_and(|atom| is_near(nanos(atom.likely()))));
             // To the nanosecond.
@@ -218,6 +218,12 @@ impl Kind {
             Self::Failing => "none, failing",
         }
     }
+}
+
+/// Exact enough for what is compared.
+#[expect(clippy::cast_precision_loss, reason = "planted lengths are minutes at most")]
+fn nanos(length: Nanos) -> f64 {
+    length.as_nanos() as f64
 }
 
 /// What is inferred of the traces of hops.
