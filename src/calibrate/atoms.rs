@@ -313,13 +313,10 @@ fn round(lo: i64, hi: i64) -> Option<i64> {
     let powers = (0..=11).map(|power| 10_i64.pow(power) * MS / 100);
     let decimal = powers.flat_map(|power| ROUND.map(|digits| digits * power));
     let minutes = [90, 120, 180, 240, 300, 600, 900, 1_800, 3_600].map(|it| it * 1_000 * MS);
-    let mut inside: Vec<i64> =
-        decimal.chain(minutes).filter(|number| (lo..=hi).contains(number)).collect();
-    inside.dedup();
-    match inside.as_slice() {
-        &[first, ..] if inside.iter().all(|&other| other == first) => Some(first),
-        _ => None,
-    }
+    let mut inside = decimal.chain(minutes).filter(|number| (lo..=hi).contains(number));
+    let first = inside.next()?;
+    // Some numbers are round in both ways.
+    inside.all(|other| other == first).then_some(first)
 }
 
 /// A length as a float: close enough for a rate.

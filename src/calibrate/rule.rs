@@ -297,9 +297,7 @@ impl<'c> Seen<'c> {
         let budgets: Vec<Option<Nanos>> = sums.iter().map(|sums| densest(sums)).collect();
         budgets.iter().any(Option::is_some).then_some(budgets)
     }
-}
 
-impl Seen<'_> {
     /// The budget, where it is one for all: around where sums lie, the value where they pile up.
     fn budget(&self, since: Since, fit: &Fit) -> Option<Nanos> {
         let &[about] = fit.budgets.as_slice() else { return None };

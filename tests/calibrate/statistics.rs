@@ -110,6 +110,15 @@ fn only_a_number_that_people_set_is_round() {
 }
 
 #[test]
+fn a_round_number_in_a_wide_interval_is_there_by_chance() {
+    // Six that differ by 2 %: where the pile begins is known to a tenth.
+    let found = atoms(&sorted([500.0, 502.1, 504.3, 506.2, 508.9, 509.7]));
+    let atom = &found[0];
+    assert!(holds(atom, 500.0) && atom.hi - atom.lo > ms(20.0), "{found:?}");
+    assert_eq!(atom.round, None);
+}
+
+#[test]
 fn nothing_and_absurd_lengths_are_no_reason_to_fail() {
     assert_eq!(atoms(&[]), []);
     let absurd = [Nanos::MAX; 100];
