@@ -48,7 +48,13 @@ fn call(caller: &str, callee: &str, operation: &str) -> CallLimit {
         limit: Limit { cut: 0, atoms: Vec::new(), few: Vec::new(), longest: ms(812) },
         unheard: 0,
         answered: 0,
-        judged: Judged { rule: Rule::NotEnoughEvidence, n: 0, log_ratio: None, constant: None },
+        judged: Judged {
+            rule: Rule::NotEnoughEvidence,
+            n: 0,
+            log_ratio: None,
+            constant: None,
+            budget: None,
+        },
         same_elsewhere: 0,
         succeeded: (7, 1),
         allowance: None,
@@ -63,7 +69,7 @@ fn cut(call: CallLimit, cut: u64, atoms: Vec<Atom>, judged: (Rule, f64)) -> Call
     let (rule, ratio) = judged;
     CallLimit {
         limit: Limit { cut, atoms, ..call.limit },
-        judged: Judged { rule, n, log_ratio: Some(ratio), constant },
+        judged: Judged { rule, n, log_ratio: Some(ratio), constant, budget: None },
         ..call
     }
 }
@@ -265,7 +271,7 @@ prop_compose! {
             limit: Limit { cut, atoms: atoms.collect(), few: vec![at(7), at(8)], longest: at(9) },
             unheard: whole,
             answered: part,
-            judged: Judged { rule: Rule::ALL[rule], n: 0, log_ratio, constant: Some(at(10)) },
+            judged: Judged { rule: Rule::ALL[rule], n: 0, log_ratio, constant: Some(at(10)), budget: None },
             same_elsewhere: usize::MAX,
             succeeded: (usize::MAX, 0),
             allowance: quantile(Quantile::P99_9),
@@ -346,7 +352,7 @@ fn what_rests_on_inference_says_so_on_every_page() {
     let text = by_calibrated("marks-terminal", &["report", "--width", "80"]);
     for mark in [
         "The deadlines of 12.2 % are inferred.",
-        "The same by a deadline that is inferred, where none is declared",
+        "With an inferred deadline: elapsed, least left (p1), late work/request, hops overgi",
         "389 requests · deadline 5,000 ms (inferred) · ",
         "Deadline from: inferred 100 %",
         "Budget on the way in · inferred",

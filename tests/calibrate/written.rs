@@ -48,7 +48,13 @@ fn call() -> CallLimit {
         limit: Limit { cut: 40, atoms: vec![atom], few: Vec::new(), longest: ms(256) },
         unheard: 0,
         answered: 0,
-        judged: Judged { rule: Rule::NotEnoughEvidence, n: 40, log_ratio: None, constant: None },
+        judged: Judged {
+            rule: Rule::NotEnoughEvidence,
+            n: 40,
+            log_ratio: None,
+            constant: None,
+            budget: None,
+        },
         same_elsewhere: 0,
         succeeded: (7, 1),
         allowance: None,
@@ -58,7 +64,8 @@ fn call() -> CallLimit {
 }
 
 fn judged(rule: Rule) -> CallLimit {
-    let judged = Judged { rule, n: 40, log_ratio: Some(6.4), constant: Some(us(250_200)) };
+    let judged =
+        Judged { rule, n: 40, log_ratio: Some(6.4), constant: Some(us(250_200)), budget: None };
     CallLimit { judged, same_elsewhere: 2, ..call() }
 }
 
@@ -319,7 +326,7 @@ proptest! {
             callee: callee.as_deref().map(Into::into),
             operation: operation.as_str().into(),
         };
-        let judged = Judged { rule, n: 30, log_ratio: Some(f64::INFINITY), constant };
+        let judged = Judged { rule, n: 30, log_ratio: Some(f64::INFINITY), constant, budget: None };
         let call = CallLimit {
             call: of.clone(), limit: limit.clone(), judged, allowance, break_even, ..call()
         };
