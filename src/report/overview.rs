@@ -116,7 +116,7 @@ pub(super) fn section(
         with,
     ));
     blocks.extend(blocks_with_deadline(
-        ("summary_inferred", "With an inferred deadline: elapsed, least left (p1), late work/request, hops overgiven"),
+        ("summary_inferred", "By an inferred deadline: elapsed, least left (p1), late work/request, overgiven"),
         &inferred,
         with_inferred,
     ));

@@ -352,7 +352,7 @@ fn what_rests_on_inference_says_so_on_every_page() {
     let text = by_calibrated("marks-terminal", &["report", "--width", "80"]);
     for mark in [
         "The deadlines of 12.2 % are inferred.",
-        "With an inferred deadline: elapsed, least left (p1), late work/request, hops overgi",
+        "By an inferred deadline: elapsed, least left (p1), late work/request, overgiven",
         "389 requests · deadline 5,000 ms (inferred) · ",
         "Deadline from: inferred 100 %",
         "Budget on the way in · inferred",

@@ -39,7 +39,7 @@ pub(super) fn judged_by(facts: &RunFacts, overview: Option<&Overview>) -> Option
     facts.calibrated.as_ref()?;
     let stood_in = match overview {
         Some(overview) => format!(": {}", stood_in(&overview.coverage)?),
-        None => ", and marked as inferred or measured".to_owned(),
+        None => ", and what rests on that is marked as inferred or measured".to_owned(),
     };
     Some(format!(
         "No contract was given, so durations tell what is not declared{stood_in}. dwindle calibrate -o \
