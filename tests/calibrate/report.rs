@@ -450,7 +450,7 @@ fn explain_says_which_limits_are_inferred() {
         "sent on, at most (inferred): 6,000 ms",
         "(measured)",
         "(inferred: attempts of its kind are cut off after that long;",
-        "The timeouts of ",
+        "Timeouts are inferred at ",
     ] {
         assert!(text.contains(mark), "{mark}\n{text}");
     }
