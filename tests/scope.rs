@@ -428,7 +428,8 @@ fn a_folder_made_with_a_scope_is_reported_as_its_traces_are_and_takes_no_other()
     let scope = ["--scope", "service=payments"];
     assert_eq!(run(&[&["analyze", SHOP, "--out", out, "--quiet"][..], &scope].concat()).code, 0);
     let of_folder = run(&["report", out, "--width", "100"]);
-    let of_traces = run(&[&["report", SHOP, "--width", "100"][..], &scope].concat());
+    let of_traces =
+        run(&[&["report", SHOP, "--width", "100", "--declared-only"][..], &scope].concat());
     assert_eq!((of_folder.code, of_traces.code), (0, 0), "{}{}", of_folder.err, of_traces.err);
     assert!(of_folder.out == of_traces.out, "{}", of_folder.out);
     insta::assert_snapshot!("scope-payments", without_version(&of_traces.out));

@@ -110,9 +110,9 @@ fn row(((call, ordinal), attempt): Entry<'_>, is_bounded: bool) -> Row {
     ]);
     let sources = words::joined(attempt.allowance_sources.keys().map(|source| source.name()));
     let own_keys = vec![
+        ("allowance_source", sources),
         ("kinds", Some(kinds)),
         ("ordinal", Some(ordinal.to_string())),
-        ("allowance_source", sources),
     ];
     Row {
         label: words::call(call),

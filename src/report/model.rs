@@ -327,9 +327,12 @@ impl Cell {
             Self::Instant(instant) => text::instant(*instant),
             Self::Shape(shape) => shape.draw(usize::MAX),
             Self::Estimated { value, lo, hi, .. } => {
-                let millis = |length: &Nanos| text::finer_millis(i128::from(length.as_nanos()));
-                let (value, lo, hi) = (millis(value), millis(lo), millis(hi));
-                let is_a_point = lo == value && hi == value;
+                let millis = |length: &Nanos, digits| {
+                    text::finer_millis(i128::from(length.as_nanos()), digits)
+                };
+                let (lo, hi) = (millis(lo, 4), millis(hi, 4));
+                let is_a_point = lo == hi && lo == millis(value, 4);
+                let value = millis(value, 5);
                 if with_interval && !is_a_point { format!("{value} [{lo}, {hi}]") } else { value }
             }
             Self::Percentile { quantile, estimate: None, .. } => {

@@ -116,7 +116,10 @@ pub(super) fn section(
         with,
     ));
     blocks.extend(blocks_with_deadline(
-        ("summary_inferred", "The same by a deadline that is inferred, where none is declared"),
+        (
+            "summary_inferred",
+            "By an inferred deadline: elapsed, least left (p1), late work/request, overgiven",
+        ),
         &inferred,
         with_inferred,
     ));

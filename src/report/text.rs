@@ -16,11 +16,11 @@ pub(super) fn millis(nanos: i128) -> String {
     format!("{sign}{}", three_digits(nanos.unsigned_abs(), 6))
 }
 
-/// The same with five significant digits, as far as they are not zeros at the end of decimals: for
+/// The same with so many significant digits, as far as they are not zeros at the end of decimals: for
 /// lengths that somebody chose.
-pub(super) fn finer_millis(nanos: i128) -> String {
+pub(super) fn finer_millis(nanos: i128, digits: u32) -> String {
     let sign = if nanos < 0 { "-" } else { "" };
-    format!("{sign}{}", without_zeros(&significant(nanos.unsigned_abs(), 6, 5)))
+    format!("{sign}{}", without_zeros(&significant(nanos.unsigned_abs(), 6, digits)))
 }
 
 /// A length of time in milliseconds to its last digit, without the unit.

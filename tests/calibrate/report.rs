@@ -352,7 +352,7 @@ fn what_rests_on_inference_says_so_on_every_page() {
     let text = by_calibrated("marks-terminal", &["report", "--width", "80"]);
     for mark in [
         "The deadlines of 12.2 % are inferred.",
-        "The same by a deadline that is inferred, where none is declared",
+        "By an inferred deadline: elapsed, least left (p1), late work/request, overgiven",
         "389 requests · deadline 5,000 ms (inferred) · ",
         "Deadline from: inferred 100 %",
         "Budget on the way in · inferred",
@@ -450,7 +450,7 @@ fn explain_says_which_limits_are_inferred() {
         "sent on, at most (inferred): 6,000 ms",
         "(measured)",
         "(inferred: attempts of its kind are cut off after that long;",
-        "The timeouts of ",
+        "Timeouts are inferred at ",
     ] {
         assert!(text.contains(mark), "{mark}\n{text}");
     }

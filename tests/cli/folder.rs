@@ -10,7 +10,7 @@ const MANY: &str = "fixtures/cases/random-60.json";
 
 #[test]
 fn a_report_of_a_folder_is_that_of_its_traces() {
-    let direct = run(&["report", MANY, "--declared-only", "--width", "100"]);
+    let direct = run(&["report", MANY, "--width", "100", "--declared-only"]);
     assert_eq!(direct.code, 0);
     for format in ["parquet", "ndjson", "csv"] {
         let dir = scratch(&format!("folder-{format}"));

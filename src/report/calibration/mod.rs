@@ -4,7 +4,7 @@
 mod needs;
 mod timeouts;
 
-use super::model::{Block, Cell, Layout, Row, Section, Table};
+use super::model::{Block, Cell, Column, Layout, Row, Section, Table};
 use super::{Options, RunFacts, text};
 use crate::calibrate::Calibration;
 use crate::distributions::{Coverage, Overview};
@@ -39,7 +39,7 @@ pub(super) fn judged_by(facts: &RunFacts, overview: Option<&Overview>) -> Option
     facts.calibrated.as_ref()?;
     let stood_in = match overview {
         Some(overview) => format!(": {}", stood_in(&overview.coverage)?),
-        None => ", and marked as inferred or measured".to_owned(),
+        None => ", and what rests on that is marked as inferred or measured".to_owned(),
     };
     Some(format!(
         "No contract was given, so durations tell what is not declared{stood_in}. dwindle calibrate -o \
@@ -79,6 +79,18 @@ fn with_quiet(table: Table, loud: Vec<Row>, quiet: Vec<Row>, most: usize) -> Opt
         ..table
     })
     .filter(|table| !table.rows.is_empty())
+    .map(telling)
+}
+
+/// The same, where people are spared columns that tell nothing of any row.
+fn telling(mut table: Table) -> Table {
+    for (place, column) in table.columns.iter_mut().enumerate() {
+        let mut loud = table.rows.iter().filter(|row| !row.is_quiet);
+        if loud.all(|row| matches!(row.cells.get(place), None | Some(Cell::Absent))) {
+            column.rank = Column::MACHINES;
+        }
+    }
+    table
 }
 
 /// A decimal logarithm to its second digit; what is no number, or below zero, is absent.

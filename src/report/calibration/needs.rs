@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::with_quiet;
+use super::{telling, with_quiet};
 use crate::calibrate::{Calibration, CallLimit, Decile, Measured};
 use crate::report::model::{Block, Cell, Column, Row, Table};
 use crate::report::{Options, words};
@@ -20,6 +20,7 @@ pub(super) fn blocks(calibration: &Calibration, options: &Options) -> Vec<Block>
     // Those first that began with too little, in the order of names where as many did.
     calls.sort_by_key(|call| Reverse((call.funding.with_less_than_allowance.whole, call.attempts)));
     let needs = needs_table().limited(calls.iter().map(|call| needs_row(call)), options.rows);
+    let needs = needs.map(telling);
     let note = needs.is_some().then(|| Block::Note(HOW_TO_READ.to_owned()));
     let by_left: Vec<Row> = calls.iter().flat_map(|call| decile_rows(call)).collect();
     // Ten lines a call are for those who have a page to look at.

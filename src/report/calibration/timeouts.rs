@@ -27,7 +27,7 @@ pub(super) fn blocks(calibration: &Calibration, options: &Options) -> Vec<Block>
     if !(cut.is_empty() && given_up.is_empty()) {
         blocks.push(Block::Note(HOW_TO_READ.to_owned()));
     }
-    blocks.push(Block::Note(none_seen(&whole, cut.is_empty(), given_up.is_empty())));
+    blocks.extend(none_seen(&whole, cut.is_empty(), given_up.is_empty()).map(Block::Note));
     let calls = with_quiet(
         calls(),
         cut.iter().flat_map(|call| call_rows(call)).collect(),
@@ -45,19 +45,19 @@ pub(super) fn blocks(calibration: &Calibration, options: &Options) -> Vec<Block>
 }
 
 /// How far nothing was cut off.
-fn none_seen(whole: &[&CallLimit], no_call: bool, no_request: bool) -> String {
+fn none_seen(whole: &[&CallLimit], no_call: bool, no_request: bool) -> Option<String> {
     let longest = whole.iter().max_by_key(|call| (call.limit.longest, Reverse(&call.call)));
     let up_to = longest.map_or_else(String::new, |call| {
         let length = text::millis(i128::from(call.limit.longest.as_nanos()));
         format!("; the longest took {length} ms ({})", words::call(&call.call))
     });
     let hops = text::counted(whole.len() as u64, "hop");
-    match (no_call, no_request) {
+    Some(match (no_call, no_request) {
         (true, true) => format!("No timeout shows: no attempt and no request was cut off{up_to}."),
         (true, false) => format!("No attempt was cut off{up_to}."),
-        (false, _) if whole.is_empty() => "Attempts were cut off at every hop.".to_owned(),
+        (false, _) if whole.is_empty() => return None,
         (false, _) => format!("Nothing was cut off at {hops}{up_to}."),
-    }
+    })
 }
 
 /// What calls and classes have in common.

@@ -256,10 +256,18 @@ fn key_name<'t>(request: &Request<'t>, key: Sym) -> &'t str {
     prefixes.iter().find_map(|prefix| key.strip_prefix(prefix)).unwrap_or(key)
 }
 
-/// A try, unless it was the only one and nothing is known of its funding.
+/// A try, unless it was the only one and nothing is known of its funding, or nothing but that it had
+/// as much as others need.
 fn of_attempt(request: &Request<'_>, attempt: &AttemptRow) -> Option<String> {
     let is_only = attempt.attempts == 1 && attempt.kind == AttemptKind::Initial;
-    if is_only && attempt.funding == Funding::Unknown {
+    let is_measured =
+        AllowanceSource::of(attempt, request.strings) == Some(AllowanceSource::Measured);
+    let is_plain = match attempt.funding {
+        Funding::Unknown => true,
+        Funding::Funded => is_measured,
+        Funding::Unfundable | Funding::Expired => false,
+    };
+    if is_only && is_plain {
         return None;
     }
     let backoff = attempt.backoff_ns.filter(|backoff| *backoff > Nanos::ZERO);

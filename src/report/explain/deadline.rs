@@ -112,7 +112,7 @@ fn passed_on(request: &Request<'_>) -> Option<String> {
     Some(match inferred.len() as u64 {
         0 => told,
         some => {
-            format!("{told} The timeouts of {} are inferred: {}.", count(some), verdicts(&inferred))
+            format!("{told} Timeouts are inferred at {}: {}.", count(some), verdicts(&inferred))
         }
     })
 }

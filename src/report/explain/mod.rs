@@ -15,7 +15,9 @@ mod unknown;
 
 use super::model::{Block, Report, Section};
 use super::{RunFacts, calibration, text, words};
-use crate::tables::Tables;
+use crate::distributions::AllowanceSource;
+use crate::span::GrantKind;
+use crate::tables::{AttemptRow, DeadlineSource, Funding, Tables};
 use answers::answers;
 use bars::waterfall;
 pub(super) use exemplars::exemplars;
@@ -54,9 +56,22 @@ fn of_trace(tables: &Tables, facts: &RunFacts, requests: usize, most: usize) -> 
             text::counted(spans, "span"),
             text::instant(first.start_unix_ns)
         )));
-        blocks.extend(calibration::judged_by(facts, None).map(Block::Note));
+        if rests_on_durations(tables) {
+            blocks.extend(calibration::judged_by(facts, None).map(Block::Note));
+        }
     }
     Section { title: "Trace".to_owned(), class: None, blocks }
+}
+
+/// Whether anything in the trace is judged by what durations alone tell.
+fn rests_on_durations(tables: &Tables) -> bool {
+    let is_measured = |row: &AttemptRow| {
+        let source = AllowanceSource::of(row, &tables.strings);
+        row.funding == Funding::Unfundable && source == Some(AllowanceSource::Measured)
+    };
+    tables.requests.iter().any(|row| row.deadline_source == DeadlineSource::Inferred)
+        || tables.hops.iter().any(|row| row.grant_kind == Some(GrantKind::Inferred))
+        || tables.attempts.iter().any(is_measured)
 }
 
 fn of_request(request: &Request<'_>, facts: &RunFacts, all: bool) -> Section {
