@@ -29,8 +29,6 @@ pub(super) struct Attempt {
     pub allowance: Option<Nanos>,
     /// What said so.
     pub allowance_key: Option<Sym>,
-    /// With less left than that it is beyond doubt that it could not be funded.
-    pub needs_at_least: Option<Nanos>,
     /// Other attempts told what it needs.
     pub is_measured: bool,
     /// Whether that was left.
@@ -202,16 +200,11 @@ impl Below<'_, '_> {
         let given = known.filter(|known| known.key != Some(marks.measured));
         let by_class = || {
             let service = span.service;
-            self.trace.request(i).allowance(service, self.context.strings).map(|length| Allowance {
-                length: Some(length),
-                key: Some(marks.contract),
-                least: Some(length),
-            })
+            let allowance = self.trace.request(i).allowance(service, self.context.strings);
+            allowance.map(|length| Allowance { length: Some(length), key: Some(marks.contract) })
         };
         match span.allowance {
-            Some(length) => {
-                Allowance { length: Some(length), key: span.allowance_key, least: Some(length) }
-            }
+            Some(length) => Allowance { length: Some(length), key: span.allowance_key },
             None => given.or_else(by_class).or(known).unwrap_or_default(),
         }
     }
@@ -220,8 +213,7 @@ impl Below<'_, '_> {
     fn append(&mut self, joins: Option<usize>, i: usize) -> usize {
         let (trace, span) = (self.trace, self.trace.span(i));
         let before = joins.map(|call| self.found.open[call].last);
-        let Allowance { length: allowance, key: allowance_key, least: needs_at_least } =
-            self.allowance(i);
+        let Allowance { length: allowance, key: allowance_key } = self.allowance(i);
         let open = &mut self.found.open;
         let call = joins.unwrap_or_else(|| {
             open.push(Call { last: i, attempts: 0 });
@@ -249,7 +241,6 @@ impl Below<'_, '_> {
             remaining,
             allowance,
             allowance_key,
-            needs_at_least,
             is_measured: allowance_key == Some(self.context.marks.measured),
             funding: funding(remaining, allowance, request.reserve()),
             call,

@@ -284,8 +284,7 @@ impl Found<'_, '_> {
         let reserve = self.of.trace.request(attempt.span).reserve();
         let needed = attempt.allowance.filter(|&allowance| allowance > Nanos::ZERO);
         let needed = needed.map(|allowance| {
-            let least = attempt.needs_at_least.unwrap_or(allowance);
-            let until = (start.0 + reserve + least, start.1);
+            let until = (start.0 + reserve + allowance, start.1);
             (allowance, Claim::after(until, deadline))
         });
         let (excess, claim) = match (attempt.funding, needed) {

@@ -40,8 +40,6 @@ pub(super) struct Allowance {
     pub length: Option<Nanos>,
     /// What says so.
     pub key: Option<Sym>,
-    /// With less left than that it is beyond doubt that it cannot be funded.
-    pub least: Option<Nanos>,
 }
 
 /// What is known of the calls of a trace.
@@ -131,10 +129,11 @@ fn look_up(
         };
         Some(Grant { value: terms.timeout?, kind, key, rule, from_start: true })
     });
+    // Of attempts that begin with less than most need many succeed: what is measured blames only those
+    // that began with less than almost all need.
     let allowance = only(|terms| terms.attempt_allowance).map(|terms| Allowance {
-        length: terms.attempt_allowance,
+        length: terms.break_even.filter(|_| terms.calibrated).or(terms.attempt_allowance),
         key: Some(if terms.calibrated { marks.measured } else { marks.contract }),
-        least: terms.break_even.filter(|_| terms.calibrated).or(terms.attempt_allowance),
     });
     Known { grant, propagates: timed.is_some_and(|terms| terms.propagates), allowance }
 }

@@ -166,7 +166,8 @@ impl<'a> Request<'_, 'a> {
     /// What is known of such calls, given or measured.
     fn known_allowance(&self, attempt: usize, calibrated: bool) -> Option<Nanos> {
         let terms = self.trace.term(attempt, |terms| terms.attempt_allowance.is_some())?;
-        terms.attempt_allowance.filter(|_| terms.calibrated == calibrated)
+        let told = terms.break_even.filter(|_| calibrated).or(terms.attempt_allowance);
+        told.filter(|_| terms.calibrated == calibrated)
     }
 
     /// What tells it.
