@@ -88,7 +88,7 @@ pub(super) struct Args {
 /// Runs it.
 pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     let Args { inputs, memory, .. } = args;
-    let rules = &args.rules.calibrated(&args.calibrating);
+    let rules = &args.rules.calibrated(args.calibrating);
     let (contract_file, file) = rules.contract_file()?.unzip();
     let file = file.unwrap_or_default();
     let rulings = rulings(args, file.suppressions)?;

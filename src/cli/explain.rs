@@ -83,7 +83,7 @@ fn choice(text: &str) -> Result<Choice, &'static str> {
 pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     args.inputs.refuse_folder("explain")?;
     let chosen = Outlined::Chosen(args.trace.trace);
-    let rules = args.rules.outlining(chosen).calibrated(&args.calibrating);
+    let rules = args.rules.outlining(chosen).calibrated(args.calibrating);
     let mut search = Search::new(&args.trace);
     let whole = Subject::default();
     let mut run = run::run(&args.inputs, &rules, &args.memory, &whole, |group| {

@@ -59,7 +59,7 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     let mut ranking = Ranking::default();
     let mut overview = Overview::default();
     let Args { inputs, memory, selection, .. } = args;
-    let rules = &args.rules.calibrated(&args.calibrating);
+    let rules = &args.rules.calibrated(args.calibrating);
     let source = Source { inputs, rules, memory, selection, is_judged: false };
     let facts = source.read(|part| match part {
         Part::Traces(tables) => {

@@ -271,7 +271,7 @@ impl Rules {
 
     /// The same, going by what durations and outcomes tell as well, unless a contract was given or only
     /// what is declared is to count.
-    pub(super) fn calibrated(&self, calibrating: &Calibrating) -> Self {
+    pub(super) fn calibrated(&self, calibrating: Calibrating) -> Self {
         let is_calibrated = self.contracts.contract.is_none() && !calibrating.declared_only;
         Self { is_calibrated, ..self.clone() }
     }

@@ -77,7 +77,7 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     let Args { inputs, rules, memory, selection, format, .. } = args;
     let options = Options::for_format(*format);
     let outlined = if options.has_pictures { Outlined::Exemplars } else { Outlined::None };
-    let rules = &rules.outlining(outlined).calibrated(&args.calibrating);
+    let rules = &rules.outlining(outlined).calibrated(args.calibrating);
     let source = Source { inputs, rules, memory, selection, is_judged: false };
     let facts = source.read(|part| match part {
         Part::Traces(tables) => {

@@ -76,12 +76,12 @@ fn headline(class: &ClassSummary) -> String {
     if class.with_deadline() == 0 {
         return format!("{requests} · no deadline");
     }
-    let mut deadline = format!("{} ms", deadline_range(class).words("", false));
-    match class.with_inferred_deadline() {
-        0 => {}
-        all if all == class.with_deadline() => deadline += " (inferred)",
-        some => deadline += &format!(" ({} of them inferred)", text::count(some)),
-    }
+    let inferred = match class.with_inferred_deadline() {
+        0 => String::new(),
+        all if all == class.with_deadline() => " (inferred)".to_owned(),
+        some => format!(" ({} of them inferred)", text::count(some)),
+    };
+    let deadline = format!("{} ms{inferred}", deadline_range(class).words("", false));
     let in_time = Cell::Share(class.completed_in_time, class.with_deadline()).words("", false);
     if class.with_deadline() == class.requests {
         return format!("{requests} · deadline {deadline} · {in_time} completed in time");

@@ -64,7 +64,7 @@ impl<'a> Classes<'a> {
         let mut rest = <[(u64, ClassSummary); 3]>::default();
         for (_, class) in folded {
             let [with, inferred, without] = &mut rest;
-            let rest = match Deadlines::of(&class) {
+            let rest = match Deadlines::of(class) {
                 Deadlines::Known => with,
                 Deadlines::Inferred => inferred,
                 Deadlines::None => without,
