@@ -172,9 +172,11 @@ fn a_call_to_nobody_known_has_a_timeout_only_where_there_is_no_doubt() {
         let hops = rows(name, contract, &lone, "hops");
         hops.iter().find(|row| row["depth"] == 1).unwrap()["granted_ns"].clone()
     };
-    let one = "[[call]]\ncallee = \"payment\"\ntimeout = \"1s\"\n";
-    let two = format!("{one}[[call]]\ncallee = \"fraud\"\ntimeout = \"2s\"\n");
-    assert_eq!(granted("terms-one-callee", one), 1_000_000_000);
+    let callee = "[[call]]\ncallee = \"payment\"\ntimeout = \"1s\"\n";
+    let one = format!("{callee}caller = \"gateway\"\n");
+    let two = format!("{one}[[call]]\ncallee = \"fraud\"\noperation = \"pay\"\ntimeout = \"2s\"\n");
+    assert_eq!(granted("terms-callee-alone", callee), Value::Null);
+    assert_eq!(granted("terms-one-callee", &one), 1_000_000_000);
     assert_eq!(granted("terms-two-callees", &two), Value::Null);
 }
 

@@ -2,13 +2,13 @@
 
 use super::atoms::{Atom, ROUND};
 use super::limit::{
-    CallLimit, ClassLimit, LEAST_MEASURED, Limit, Measured, Rounding, as_set, rounded_to,
+    CallLimit, ClassLimit, CutWith, LEAST_MEASURED, Limit, Measured, Rounding, as_set, rounded_to,
 };
 use super::rule::{Rule, Since};
 use crate::config_text::{duration, quoted};
-use crate::counts::counted;
+use crate::counts::{count, counted};
 use crate::distributions::Call;
-use crate::stats::Quantile;
+use crate::stats::{Proportion, Quantile};
 use crate::units::Nanos;
 
 /// Values are told by so many significant digits.
@@ -35,6 +35,9 @@ pub(super) fn of_timeout(of: &CallLimit) -> String {
         };
         told += &format!(" {whose} callee went on and ended well, which nobody heard.");
     }
+    if of.outlasting.part > 0 {
+        told += &outlasting(of.outlasting, "that succeeded or were cut off");
+    }
     if of.answered > 0 {
         told += &format!(
             " {} ended as if cut off, but had been answered by a callee that failed.",
@@ -45,6 +48,10 @@ pub(super) fn of_timeout(of: &CallLimit) -> String {
         told += &format!(" {}", rule(of));
     }
     told
+}
+
+fn outlasting(of: Proportion, which: &str) -> String {
+    format!(" Of {} {which} {} took longer.", count(of.whole), count(of.part))
 }
 
 fn rule(of: &CallLimit) -> String {
@@ -93,15 +100,22 @@ pub(super) fn of_deadline(of: &ClassLimit) -> String {
         told.push(' ');
     }
     told += &limit(&of.limit, of.requests, "request", 0);
-    if let Some((call, ended)) = &of.cut_with {
-        told += &format!(
-            " {ended} of these ended when a call was cut off after a constant ({}): they ended because \
-             it was.",
-            named(call)
-        );
+    if let Some(CutWith { call, is_constant, requests }) = &of.cut_with {
+        let (requests, call) = (count(*requests), named(call));
+        told += &if *is_constant {
+            format!(
+                " {requests} of these ended when a call was cut off after a constant ({call}): they \
+                 ended because it was."
+            )
+        } else {
+            format!(
+                " {requests} of these ended when a call was cut off (mostly {call}): whose limit it was, \
+                 they do not tell."
+            )
+        };
     }
-    if of.outlasting > 0 {
-        told += &format!(" {} took longer and ended otherwise.", counted(of.outlasting, "other"));
+    if of.outlasting.part > 0 {
+        told += &outlasting(of.outlasting, "requests");
     }
     if let (masked, Some(call)) = &of.masked {
         let (most, call) = (if *masked == 1 { "" } else { "mostly " }, named(call));

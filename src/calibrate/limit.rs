@@ -9,8 +9,11 @@ use super::rule::{Judged, Rule, rule};
 use super::{Chosen, Sampled};
 use crate::budget::{TOLERANCE_FLOOR, tolerance};
 use crate::distributions::{Call, Estimate, Name, Values};
-use crate::stats::Quantile;
+use crate::stats::{Proportion, Quantile};
 use crate::units::Nanos;
+
+/// What ends sooner was not cut off by any limit of its own.
+const LEAST_LASTING: Nanos = Nanos::from_millis(10);
 
 /// Of fewer attempts that succeeded nobody tells what one needs, nor of fewer requests what they take
 /// to return.
@@ -74,6 +77,9 @@ pub struct CallLimit {
     pub answered: u64,
     /// What decides that.
     pub judged: Judged,
+    /// How many of how many that succeeded or were cut off took longer than the constant, or the first
+    /// atom: some callers do not cut off there, or the timeout is another by now.
+    pub outlasting: Proportion,
     /// How many other callers cut off their calls at the same value as the first atom.
     pub same_elsewhere: usize,
     /// How many attempts succeeded, and of how many callers: what an attempt needs does not go by who
@@ -100,11 +106,11 @@ pub struct ClassLimit {
     pub requests: u64,
     /// After how long they are cut off.
     pub limit: Limit,
-    /// How many others took longer than the first atom.
-    pub outlasting: u64,
-    /// The call, cut off after a constant, with which those that were cut off ended mostly: then they
-    /// were cut off because it was. How many ended so.
-    pub cut_with: Option<(Call, u64)>,
+    /// How many of how many took longer than the first atom.
+    pub outlasting: Proportion,
+    /// The call with which most of those that were cut off ended, unless it was cut off when what was
+    /// left was used up: then its limit may be all that there is.
+    pub cut_with: Option<CutWith>,
     /// How many completed though a call in them was cut off and not tried again, and the call of which
     /// that is most often so.
     pub masked: (u64, Option<Call>),
@@ -116,9 +122,28 @@ pub struct ClassLimit {
     pub reserve: Option<Measured>,
 }
 
+/// Calls that were cut off when requests were.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CutWith {
+    /// The one with which most ended.
+    pub call: Call,
+    /// Whether that is cut off after a constant.
+    pub is_constant: bool,
+    /// How many ended with it or with others.
+    pub requests: u64,
+}
+
+/// Whether more than one in a hundred, and not only one, took longer than what was taken for a limit.
+fn is_outlasted(outlasting: Proportion) -> bool {
+    1 < outlasting.part && outlasting.whole < outlasting.part.saturating_mul(OUTLASTING)
+}
+
 impl CallLimit {
     /// The timeout, where it is sure enough that the caller sets one.
     pub fn timeout(&self) -> Option<Nanos> {
+        if is_outlasted(self.outlasting) {
+            return None;
+        }
         let is_set = matches!(self.judged.rule, Rule::Fixed | Rule::MinOfBoth);
         let constant = self.judged.constant.filter(|_| is_set)?;
         let holds = |atom: &&Atom| atom.lo <= constant && constant <= atom.hi;
@@ -146,8 +171,8 @@ impl ClassLimit {
     /// What nobody declares, and enough requests show.
     fn inferred(&self) -> Option<Nanos> {
         let atom = self.limit.atoms.first().filter(|atom| LEAST_CUT <= atom.count)?;
-        let is_outlasted = self.requests < self.outlasting.saturating_mul(OUTLASTING);
-        let is_own = self.cut_with.is_none() && !is_outlasted && self.declared.0 == 0;
+        let is_own = self.cut_with.is_none() && self.declared.0 == 0;
+        let is_own = is_own && !is_outlasted(self.outlasting);
         is_own.then(|| as_set(atom)).filter(|&value| Nanos::ZERO < value)
     }
 }
@@ -254,11 +279,21 @@ fn call_limit(call: Call, seen: &CallObserved, needs: Needs) -> CallLimit {
     let cuts: Vec<&Cut> = seen.cut.by_trace().into_iter().map(|(_, cut)| cut).collect();
     let limit = Limit::of(seen.cut.seen(), cuts.iter().map(|cut| cut.duration), seen.longest);
     let less = |than: Option<Measured>| with_less(seen, than.map(|than| than.estimate.value));
+    // Those that end at once had nothing left when they began.
+    let lasting: Vec<&Cut> =
+        cuts.iter().copied().filter(|cut| LEAST_LASTING <= cut.duration).collect();
+    let judged = unless_by_others(rule(&lasting, &limit.atoms), &lasting);
+    let of_constant =
+        |atom: &&Atom| judged.constant.is_some_and(|it| (atom.lo..=atom.hi).contains(&&it));
+    let atom = limit.atoms.iter().find(of_constant).or(limit.atoms.first());
+    let succeeded = seen.succeeded.by_trace().into_iter().map(|(_, &took)| took);
+    let outlasting = outlasting(atom, succeeded.chain(cuts.iter().map(|cut| cut.duration)));
     CallLimit {
         call,
         attempts: seen.attempts,
-        judged: rule(&cuts, &limit.atoms),
+        judged,
         limit,
+        outlasting,
         unheard: seen.unheard,
         answered: seen.answered,
         same_elsewhere: 0,
@@ -297,9 +332,9 @@ fn class_limit(
 ) -> ClassLimit {
     let cuts: Vec<&CutRequest> = seen.cut.by_trace().into_iter().map(|(_, cut)| cut).collect();
     let limit = Limit::of(seen.cut.seen(), cuts.iter().map(|cut| cut.elapsed), seen.longest);
-    let beyond = limit.atoms.first().map(|atom| atom.hi + tolerance(atom.hi, TOLERANCE_FLOOR));
     let others = seen.others.by_trace().into_iter().map(|(_, &other)| other);
-    let outlasting = others.filter(|&other| beyond.is_some_and(|beyond| beyond < other)).count();
+    let all = others.chain(cuts.iter().map(|cut| cut.elapsed));
+    let outlasting = outlasting(limit.atoms.first(), all);
     let declared = in_order(seen.declared.by_trace().into_iter().map(|(_, &declared)| declared));
     let range = declared.first().copied().zip(declared.last().copied());
     ClassLimit {
@@ -308,7 +343,7 @@ fn class_limit(
         operation: seen.operation.clone(),
         requests: seen.requests,
         limit,
-        outlasting: outlasting as u64,
+        outlasting,
         cut_with: cut_with(&cuts, calls),
         masked: (
             seen.masked.values().sum(),
@@ -320,19 +355,60 @@ fn class_limit(
     }
 }
 
-/// The call that is cut off after a constant and with which most of `cuts` ended.
-fn cut_with(cuts: &[&CutRequest], calls: &[CallLimit]) -> Option<(Call, u64)> {
-    let mut count: BTreeMap<Call, u64> = BTreeMap::new();
-    for call in cuts.iter().filter_map(|cut| cut.with.clone()) {
-        *count.entry(call).or_default() += 1;
+/// The same; nothing, where a constant is told by attempts most of which were cut off with others.
+fn unless_by_others(judged: Judged, cuts: &[&Cut]) -> Judged {
+    let Some(constant) = judged.constant else { return judged };
+    let within = tolerance(constant, TOLERANCE_FLOOR);
+    let near = cuts
+        .iter()
+        .filter(|cut| cut.duration <= constant + within && constant <= cut.duration + within);
+    let near: Vec<bool> = near.map(|cut| cut.by_others).collect();
+    let by_others = near.iter().filter(|&&by_others| by_others).count();
+    if 2 * by_others <= near.len() {
+        return judged;
     }
-    let (most, ended) = most_often(&count)?;
+    Judged { rule: Rule::NotEnoughEvidence, constant: None, budget: None, ..judged }
+}
+
+/// How many of `durations` are longer than an atom, and by more than limits are equal within.
+fn outlasting(atom: Option<&Atom>, durations: impl Iterator<Item = Nanos>) -> Proportion {
+    let Some(atom) = atom else { return Proportion::default() };
+    let beyond = atom.hi + tolerance(atom.hi, TOLERANCE_FLOOR);
+    durations.fold(Proportion::default(), |of, duration| Proportion {
+        part: of.part + u64::from(beyond < duration),
+        whole: of.whole + 1,
+    })
+}
+
+/// The calls with which most of `cuts` ended, other than those that are cut off when what was left is used
+/// up.
+fn cut_with(cuts: &[&CutRequest], calls: &[CallLimit]) -> Option<CutWith> {
     // Whom it calls is not always known.
-    let is_it = |limit: &&CallLimit| {
-        (&limit.call.caller, &limit.call.operation) == (&most.caller, &most.operation)
+    let limits = |call: &Call| {
+        let (caller, operation) = (call.caller.clone(), call.operation.clone());
+        let is_it = move |limit: &&CallLimit| {
+            (&limit.call.caller, &limit.call.operation) == (&caller, &operation)
+        };
+        calls.iter().filter(is_it)
     };
-    let is_constant = calls.iter().filter(is_it).any(|limit| limit.timeout().is_some());
-    (is_constant && (cuts.len() as u64) < 2 * ended).then(|| (most.clone(), ended))
+    // One that was cut off before its constant was because less was left.
+    let may_be_its = |call: &Call, took: Nanos| {
+        limits(call).all(|limit| {
+            let within = |constant: Nanos| constant - tolerance(constant, TOLERANCE_FLOOR) <= took;
+            limit.judged.rule != Rule::Propagated && limit.judged.constant.is_none_or(within)
+        })
+    };
+    let mut count: BTreeMap<Call, u64> = BTreeMap::new();
+    for (call, took) in cuts.iter().filter_map(|cut| cut.with.as_ref()) {
+        if may_be_its(call, *took) {
+            *count.entry(call.clone()).or_default() += 1;
+        }
+    }
+    let requests = count.values().sum();
+    let (call, _) = most_often(&count)?;
+    let is_constant = limits(call).any(|limit| limit.timeout().is_some());
+    let found = CutWith { call: call.clone(), is_constant, requests };
+    ((cuts.len() as u64) < 2 * requests).then_some(found)
 }
 
 /// The call that was counted most often.

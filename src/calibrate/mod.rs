@@ -21,7 +21,7 @@ pub use atoms::{Atom, atoms};
 pub use document::document;
 pub use funding::{Decile, Funding, funding};
 pub use limit::{
-    Calibration, CallLimit, ClassLimit, LEAST_CUT, LEAST_MEASURED, Limit, Measured, as_set,
+    Calibration, CallLimit, ClassLimit, CutWith, LEAST_CUT, LEAST_MEASURED, Limit, Measured, as_set,
 };
 pub use observed::{Began, CallObserved, ClassObserved, Cut, CutRequest, Observed};
 pub use rule::{Judged, Rule, Since, rule};

@@ -66,6 +66,9 @@ pub struct Cut {
     pub outcome: Outcome,
     /// Whether its callee ended after it; `None` where the callee was not traced.
     pub went_on: Option<bool>,
+    /// Whether something else was cut off right before, and it with that: the call that its caller
+    /// served, or another call of its caller.
+    pub by_others: bool,
 }
 
 /// An attempt that had a deadline when it began.
@@ -82,8 +85,9 @@ pub struct Began {
 pub struct CutRequest {
     /// From its origin to its end.
     pub elapsed: Nanos,
-    /// The call of the root's service that was cut off when it ended, if one was: what it waited for.
-    pub with: Option<Call>,
+    /// The call of the root's service that was cut off when it ended, if one was, and how long that took:
+    /// what it waited for.
+    pub with: Option<(Call, Nanos)>,
 }
 
 /// What was seen of the requests of one class.
@@ -179,7 +183,7 @@ impl Observed {
             -TOLERANCE_FLOOR <= after && after <= tolerance(row.elapsed_ns, TOLERANCE_FLOOR)
         };
         let of_root = last_cuts.of_caller.get(&(row.trace_id, row.root_span_id, row.root_service));
-        let with = of_root.filter(ends_with_it).map(|cut| call(cut));
+        let with = of_root.filter(ends_with_it).map(|cut| (call(cut), cut.duration_ns));
         let any = last_cuts.of_request.get(&(row.trace_id, row.root_span_id));
         let for_good = any.filter(|cut| cut.attempts <= cut.ordinal).map(|cut| call(cut));
         of.add(row, with, for_good);
@@ -205,18 +209,18 @@ impl Observed {
     /// caller is known to call by that name: what is cut off seldom tells who was called.
     #[must_use]
     pub fn with_callees(mut self) -> Self {
-        let unknown = |call: &Call| call.callee.is_none();
-        let nobody: Vec<Call> = self.calls.keys().filter(|call| unknown(call)).cloned().collect();
+        let key = |call: &Call| (call.caller.clone(), call.operation.clone());
+        let mut known: BTreeMap<_, Vec<Call>> = BTreeMap::new();
+        for call in self.calls.keys().filter(|call| call.callee.is_some()) {
+            known.entry(key(call)).or_default().push(call.clone());
+        }
+        let nobody: Vec<Call> =
+            self.calls.keys().filter(|call| call.callee.is_none()).cloned().collect();
         for call in nobody {
-            let is_such = |other: &&Call| {
-                !unknown(other)
-                    && (&other.caller, &other.operation) == (&call.caller, &call.operation)
-            };
-            let mut known = self.calls.keys().filter(is_such);
-            if let (Some(only), None) = (known.next().cloned(), known.next())
+            if let Some([only]) = known.get(&key(&call)).map(Vec::as_slice)
                 && let Some(seen) = self.calls.remove(&call)
             {
-                self.calls.entry(only).or_default().merge(seen);
+                self.calls.entry(only.clone()).or_default().merge(seen);
             }
         }
         self
@@ -259,6 +263,7 @@ impl CallObserved {
             class: class.clone(),
             outcome,
             went_on,
+            by_others: hop.is_some_and(|hop| hops.is_cut_by_others(hop, row)),
         };
         self.cut.push(trace, span, cut);
         true
@@ -292,7 +297,7 @@ impl ClassObserved {
 
     /// Adds a request; `with` is the call of its root's service that was cut off when it ended,
     /// `for_good` the one that was cut off last of all, if it was not tried again.
-    fn add(&mut self, row: &RequestRow, with: Option<Call>, for_good: Option<Call>) {
+    fn add(&mut self, row: &RequestRow, with: Option<(Call, Nanos)>, for_good: Option<Call>) {
         use TerminalOutcome as Ended;
         let (trace, root) = (row.trace_id, row.root_span_id);
         self.requests += 1;
@@ -310,7 +315,9 @@ impl ClassObserved {
         if let Some(budget) = row.budget_at_origin_ns.filter(|_| is_declared) {
             self.declared.push(trace, root, budget);
         }
-        if let Some(returned) = row.return_reserve_used_ns {
+        // Who was cut off returned nothing.
+        let has_returned = ended == Ended::Completed;
+        if let Some(returned) = row.return_reserve_used_ns.filter(|_| has_returned) {
             self.returned.push(trace, root, returned);
         }
     }
@@ -361,6 +368,8 @@ fn end_of(row: &AttemptRow) -> Nanos {
 struct Hops<'t> {
     of_client: FxHashMap<(TraceId, SpanId), &'t HopRow>,
     by_id: FxHashMap<(TraceId, SpanId), &'t HopRow>,
+    /// By caller, when its attempts ended that left, in order, and the call of each.
+    left: FxHashMap<(TraceId, SpanId), Vec<(Nanos, SpanId)>>,
 }
 
 impl<'t> Hops<'t> {
@@ -369,7 +378,43 @@ impl<'t> Hops<'t> {
         // Of several servers of one client the first counts.
         let of_client = clients.rev().map(|(span, hop)| ((hop.trace_id, span), hop));
         let by_id = tables.hops.iter().map(|hop| ((hop.trace_id, hop.hop_id), hop));
-        Self { of_client: of_client.collect(), by_id: by_id.collect() }
+        let (of_client, by_id) = (of_client.collect(), by_id.collect());
+        let mut hops = Self { of_client, by_id, left: FxHashMap::default() };
+        for row in tables.attempts.iter().filter(|row| row.outcome.left()) {
+            let hop = hops.of_client(row.trace_id, row.span_id);
+            if let Some(caller) = hop.and_then(|hop| hop.caller_hop_id) {
+                let of_caller = hops.left.entry((row.trace_id, caller)).or_default();
+                of_caller.push((end_of(row), row.call_id));
+            }
+        }
+        hops.left.values_mut().for_each(|ends| ends.sort_unstable());
+        hops
+    }
+
+    /// Whether an attempt ended with the call that its caller served, or with another call of its caller
+    /// that was cut off before it: neither tells a limit of its own.
+    fn is_cut_by_others(&self, hop: &HopRow, row: &AttemptRow) -> bool {
+        let Some(caller_id) = hop.caller_hop_id else { return false };
+        let (end, within) = (end_of(row), tolerance(row.duration_ns, TOLERANCE_FLOOR));
+        let is_with = |other: Nanos| other <= end && end - other <= within;
+        let by_caller = self.by_id.get(&(hop.trace_id, caller_id)).is_some_and(|caller| {
+            let called = caller.elapsed_at_send_ns.map(|sent| sent + caller.duration_ns);
+            let gave_up = caller.outcome.left() && called.is_some_and(is_with);
+            // What a caller itself gives up it tells as a timeout, not as a cancellation.
+            let is_told = (row.outcome, caller.callee_outcome)
+                == (Outcome::Cancelled, Some(Outcome::Cancelled));
+            let served = caller.elapsed_at_send_ns.or(caller.elapsed_at_receive_ns);
+            let served = served
+                .map(|start| start + caller.duration_ns - caller.return_ns.unwrap_or_default());
+            gave_up
+                || (is_told
+                    && served.is_some_and(|served| is_with(served) || is_with(end + end - served)))
+        });
+        let beside = self.left.get(&(hop.trace_id, caller_id)).map_or(&[][..], Vec::as_slice);
+        let before = beside.partition_point(|&(other, _)| other < end);
+        let before = before.checked_sub(1).and_then(|at| beside.get(at));
+        let by_sibling = before.is_some_and(|&(other, call)| call != row.call_id && is_with(other));
+        by_caller || (row.outcome == Outcome::Cancelled && by_sibling)
     }
 
     fn of_client(&self, trace: TraceId, span: SpanId) -> Option<&'t HopRow> {

@@ -316,7 +316,7 @@ impl Rules {
         }));
         Ok(Policy {
             contracts,
-            calls,
+            calls: calls.into(),
             tolerance: self.strictness.tolerance,
             outlined: self.outlined,
             ..Policy::default()

@@ -72,7 +72,7 @@ impl Read {
         Run {
             ingested,
             facts,
-            contracts: Contract::digest(&policy.contracts, &policy.calls),
+            contracts: Contract::digest(&policy.contracts, policy.calls.all()),
             scope: policy.scope,
             split_by: subject.split_by().to_vec(),
             calibrated,
@@ -119,7 +119,7 @@ pub(super) fn read<T: Send>(
         let unreserved = |contract| Contract { return_reserve: Nanos::ZERO, ..contract };
         let holds = !file.calls.is_empty() || file.contracts.iter().any(|it| it.deadline.is_some());
         policy.contracts.extend(file.contracts.into_iter().map(unreserved));
-        policy.calls.extend(file.calls);
+        policy.calls = file.calls.into();
         calibrated = holds.then_some(text);
     }
     loop {

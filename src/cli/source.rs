@@ -75,7 +75,7 @@ impl Source<'_> {
             )));
         }
         let policy = self.rules.policy()?;
-        let digest = Contract::digest(&policy.contracts, &policy.calls);
+        let digest = Contract::digest(&policy.contracts, policy.calls.all());
         if self.is_judged && folders.contracts() != Some(digest.as_str()) {
             return Err(Fatal::Usage(format!(
                 "{name} was analyzed by other contracts: what they say of deadlines, reserves and \

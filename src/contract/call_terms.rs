@@ -1,6 +1,8 @@
 //! What is known of some calls beyond what their spans declare: how long the caller waits for an
 //! attempt, and what one needs (docs/inference.md).
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
 use super::Glob;
@@ -38,14 +40,61 @@ pub struct CallTerms {
     pub line: usize,
 }
 
+/// What is known of calls, in the order in which it is looked for, found by the name that it is about:
+/// what was calibrated may be thousands of tables.
+#[derive(Clone, Debug, Default)]
+pub struct Calls {
+    all: Vec<CallTerms>,
+    by_operation: BTreeMap<String, Vec<usize>>,
+    /// Those that are about several names.
+    others: Vec<usize>,
+}
+
+impl From<Vec<CallTerms>> for Calls {
+    fn from(all: Vec<CallTerms>) -> Self {
+        let mut calls = Self { all, ..Self::default() };
+        for (place, terms) in calls.all.iter().enumerate() {
+            match terms.operation.as_ref().and_then(Glob::as_literal) {
+                Some(operation) => calls.by_operation.entry(operation).or_default().push(place),
+                None => calls.others.push(place),
+            }
+        }
+        calls
+    }
+}
+
+impl Calls {
+    /// All of it.
+    pub fn all(&self) -> &[CallTerms] {
+        &self.all
+    }
+
+    /// Whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// What is about such calls, in order.
+    pub fn matching(&self, caller: &str, callee: Option<&str>, operation: &str) -> Vec<&CallTerms> {
+        let named = self.by_operation.get(operation).map_or(&[][..], Vec::as_slice);
+        let mut places: Vec<usize> = named.iter().chain(&self.others).copied().collect();
+        places.sort_unstable();
+        let terms = places.into_iter().filter_map(|place| self.all.get(place));
+        terms.filter(|terms| terms.matches(caller, callee, operation)).collect()
+    }
+}
+
 impl CallTerms {
     /// Whether it is about calls of that name by `caller` to `callee`. Whom a call calls is not always
-    /// known: then caller and name decide.
-    pub fn matches(&self, caller: &str, callee: Option<&str>, operation: &str) -> bool {
+    /// known: then caller and name decide, where it says anything of either.
+    fn matches(&self, caller: &str, callee: Option<&str>, operation: &str) -> bool {
         let fits =
             |glob: &Option<Glob>, text: &str| glob.as_ref().is_none_or(|glob| glob.matches(text));
         fits(&self.caller, caller)
-            && callee.is_none_or(|callee| fits(&self.callee, callee))
+            && match callee {
+                Some(callee) => fits(&self.callee, callee),
+                None => self.callee.is_none() || self.caller.is_some() || self.operation.is_some(),
+            }
             && fits(&self.operation, operation)
     }
 

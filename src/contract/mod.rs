@@ -16,7 +16,7 @@ use crate::config_values::{
     duration, durations, optional_count, optional_duration, optional_ratio, text,
 };
 use crate::units::Nanos;
-pub use call_terms::CallTerms;
+pub use call_terms::{CallTerms, Calls};
 pub use limit::{Comparison, HopMeasure, HopValue, Limit, Promise, Ratio, Statistic, TimeOf};
 pub use suppression::Suppression;
 

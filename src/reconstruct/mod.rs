@@ -36,7 +36,7 @@ use terms::Marks;
 
 use crate::budget;
 use crate::clocks::Offsets;
-use crate::contract::{CallTerms, Contract};
+use crate::contract::{Calls, Contract};
 use crate::exemplars::Candidates;
 use crate::span::{Interner, Spans, Sym};
 use crate::tables::Tables;
@@ -48,7 +48,7 @@ pub struct Policy {
     /// Tried in this order; the first that matches a root span holds.
     pub contracts: Vec<Contract>,
     /// What is known of calls; looked for in this order.
-    pub calls: Vec<CallTerms>,
+    pub calls: Calls,
     /// The floor of [`budget::tolerance`].
     pub tolerance: Nanos,
     /// Which traces are told span by span as well.
@@ -73,7 +73,7 @@ impl Default for Policy {
     fn default() -> Self {
         Self {
             contracts: Vec::new(),
-            calls: Vec::new(),
+            calls: Calls::default(),
             tolerance: budget::TOLERANCE_FLOOR,
             outlined: Outlined::None,
             scope: None,

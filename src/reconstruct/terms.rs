@@ -108,11 +108,7 @@ fn look_up(
 ) -> Known {
     let Context { strings, policy, marks, .. } = context;
     let text = |sym| strings.get(sym);
-    let matching: Vec<&CallTerms> = policy
-        .calls
-        .iter()
-        .filter(|terms| terms.matches(text(caller), callee.map(text), text(operation)))
-        .collect();
+    let matching = policy.calls.matching(text(caller), callee.map(text), text(operation));
     // Of whom nobody knows whom it calls, only what holds for all that it may call is known.
     let only = |of: fn(&CallTerms) -> Option<Nanos>| {
         let mut saying = matching.iter().copied().filter(|terms| of(terms).is_some());

@@ -49,6 +49,7 @@ pub use findings::findings;
 pub use inspection::{inspection, missing};
 pub use instrumentation::add_instrumentation;
 pub use model::Report;
+pub use overview::losses;
 pub use retrying::add_retrying;
 pub use rules::{rule_page, rules_list};
 pub use text::visible;

@@ -187,7 +187,7 @@ pub(super) fn listed(facts: &RunFacts) -> String {
 }
 
 /// That spans were lost, where they were.
-pub(super) fn losses(facts: &RunFacts) -> Option<String> {
+pub fn losses(facts: &RunFacts) -> Option<String> {
     let lossy = facts.problems.iter().filter(|problem| problem.severity == Severity::Loss);
     // Counts of a folder that somebody else wrote may be anything.
     let count = lossy.fold(0, |sum: u64, problem| sum.saturating_add(problem.count));

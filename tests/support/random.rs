@@ -404,7 +404,7 @@ pub(crate) fn policy() -> impl Strategy<Value = Policy> {
     let calls = prop_oneof![1 => Just(Vec::new()), 1 => vec(call_terms(), 1..4)];
     (vec(contract(), 0..3), calls, tolerance).prop_map(|(contracts, calls, tolerance)| Policy {
         contracts,
-        calls,
+        calls: calls.into(),
         tolerance: Nanos::from_nanos(tolerance),
         ..Policy::default()
     })

@@ -38,12 +38,16 @@ impl<'a> Trace<'a> {
         let servers = servers.iter().map(|&server| self.nodes[server].service);
         let callee = servers.into_iter().find(|service| !service.is_empty());
         let callee = callee.or_else(|| node.span.peer_service.map(|peer| self.strings.get(peer)));
-        let matching = self.policy.calls.iter().filter(|terms| {
+        let matching = self.policy.calls.all().iter().filter(|terms| {
             terms.caller.as_ref().is_none_or(|glob| glob.matches(node.service))
                 && terms.operation.as_ref().is_none_or(|glob| glob.matches(node.name))
-                && callee.is_none_or(|callee| {
-                    terms.callee.as_ref().is_none_or(|glob| glob.matches(callee))
-                })
+                && match callee {
+                    Some(callee) => terms.callee.as_ref().is_none_or(|glob| glob.matches(callee)),
+                    None => {
+                        let says = [&terms.caller, &terms.operation];
+                        terms.callee.is_none() || says.iter().any(|glob| glob.is_some())
+                    }
+                }
         });
         let saying: Vec<&CallTerms> = matching.filter(|terms| says(terms)).collect();
         let first = *saying.first()?;
