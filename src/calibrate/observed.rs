@@ -3,14 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::sampled::Sampled;
 use crate::budget::{TOLERANCE_FLOOR, tolerance};
 use crate::distributions::{Call, Name, Names};
 use crate::span::{Outcome, SpanId, Sym, TraceId};
 use crate::tables::{
-    AttemptKind, AttemptRow, DeadlineSource, HopRow, RequestRow, Tables, TerminalOutcome,
+    AttemptRow, DeadlineSource, HopRow, Races, RequestRow, Tables, TerminalOutcome,
 };
 use crate::units::Nanos;
 
@@ -129,16 +129,10 @@ impl Observed {
     pub fn add(&mut self, tables: &Tables) {
         let mut names = Names::of(&tables.strings);
         let hops = Hops::of(tables);
-        let is_hedge = |row: &&AttemptRow| row.kind == AttemptKind::Hedge;
-        let hedges = tables.attempts.iter().filter(is_hedge);
-        let hedged: FxHashSet<(TraceId, SpanId)> =
-            hedges.map(|row| (row.trace_id, row.call_id)).collect();
-        // Whoever loses a race is cut off because somebody else answered.
-        let is_loser = |row: &AttemptRow| {
-            row.outcome == Outcome::Cancelled && hedged.contains(&(row.trace_id, row.call_id))
-        };
+        let races = Races::of(&tables.attempts);
         let mut last_cuts = LastCuts::default();
-        for row in tables.attempts.iter().filter(|row| !is_loser(row)) {
+        // Whoever loses a race is cut off because somebody else answered.
+        for row in tables.attempts.iter().filter(|row| !races.is_lost(row)) {
             let call = names.call(row.caller_service, row.callee_service, row.operation);
             let class = names.get(row.request_class);
             let seen = self.calls.entry(call).or_default();
