@@ -8,7 +8,7 @@ use super::rule::{Rule, Since};
 use crate::config_text::{duration, quoted};
 use crate::counts::counted;
 use crate::distributions::Call;
-use crate::stats::Quantile;
+use crate::stats::{Proportion, Quantile};
 use crate::units::Nanos;
 
 /// Values are told by so many significant digits.
@@ -100,8 +100,10 @@ pub(super) fn of_deadline(of: &ClassLimit) -> String {
             named(call)
         );
     }
-    if of.outlasting > 0 {
-        told += &format!(" {} took longer and ended otherwise.", counted(of.outlasting, "other"));
+    let Proportion { part: longer, whole: others } = of.outlasting;
+    if longer > 0 {
+        let others = sample(others, of.others());
+        told += &format!(" {} took longer and ended otherwise{others}.", counted(longer, "other"));
     }
     if let (masked, Some(call)) = &of.masked {
         let (most, call) = (if *masked == 1 { "" } else { "mostly " }, named(call));
@@ -124,16 +126,22 @@ fn declared(of: &ClassLimit) -> String {
     format!("Of {} {all} declare a deadline: {how}.", counted(of.requests, "request"))
 }
 
-/// What a measured value is and of what.
-pub(super) fn of_measured(measured: &Measured, whats: &str) -> String {
-    let Measured { quantile, estimate, .. } = measured;
+/// What a measured value is and of what, of which there are so many.
+pub(super) fn of_measured(measured: &Measured, whats: &str, all: u64) -> String {
+    let Measured { quantile, estimate, n } = measured;
     let end = |end: Option<Nanos>| end.map_or_else(|| "?".to_owned(), length);
     let what = match *quantile {
         Quantile::P50 => "Median".to_owned(),
         other => other.to_string(),
     };
     let value = length(estimate.value);
-    format!("{what} of {whats}: {value} [{}, {}].", end(estimate.lo), end(estimate.hi))
+    let sample = sample(*n as u64, all);
+    format!("{what} of {whats}{sample}: {value} [{}, {}].", end(estimate.lo), end(estimate.hi))
+}
+
+/// That so many were kept of all; nothing where these are all.
+fn sample(kept: u64, all: u64) -> String {
+    if kept < all { format!(", by a sample of {kept}") } else { String::new() }
 }
 
 /// Why there is no such value.
@@ -161,7 +169,8 @@ fn limit(limit: &Limit, of: u64, noun: &str, same_elsewhere: usize) -> String {
             String::new()
         };
         let rest: String = atoms.map(|atom| format!("; {atom}")).collect();
-        return format!("{so_many}: {first}{others}{rest}.");
+        let sample = sample(limit.kept(), cut);
+        return format!("{so_many}{sample}: {first}{others}{rest}.");
     }
     if limit.few.is_empty() {
         return format!("{so_many}, at no one value; the longest of all took {took}.");

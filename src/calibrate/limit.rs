@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::atoms::{Atom, atoms};
 use super::funding::{Funding, funding, with_less};
-use super::observed::{CallObserved, ClassObserved, Cut, CutRequest, Observed};
+use super::observed::{CUT, CallObserved, ClassObserved, Cut, Observed};
 use super::rule::{Judged, Rule, rule};
 use super::{Chosen, Sampled};
 use crate::budget::{TOLERANCE_FLOOR, tolerance};
 use crate::distributions::{Call, Estimate, Name, Values};
-use crate::stats::Quantile;
+use crate::stats::{Proportion, Quantile};
 use crate::units::Nanos;
 
 /// Of fewer attempts that succeeded nobody tells what one needs, nor of fewer requests what they take
@@ -55,7 +55,7 @@ pub struct Measured {
     pub quantile: Quantile,
     /// What it is.
     pub estimate: Estimate,
-    /// Of how many values.
+    /// Of how many values: those that are kept of all.
     pub n: usize,
 }
 
@@ -78,12 +78,12 @@ pub struct CallLimit {
     pub same_elsewhere: usize,
     /// How many attempts succeeded, and of how many callers: what an attempt needs does not go by who
     /// makes it, so that all of one callee for one thing count.
-    pub succeeded: (usize, usize),
-    /// What an attempt needs, by those that succeeded.
+    pub succeeded: (u64, usize),
+    /// What to keep for an attempt, by those that succeeded.
     pub allowance: Option<Measured>,
-    /// With less than that few of those that succeeded would have.
+    /// With less than that few of those that succeeded would have: by that attempts are judged.
     pub break_even: Option<Measured>,
-    /// How often attempts succeed by what was left.
+    /// How often attempts pay by what was left.
     pub funding: Funding,
 }
 
@@ -100,8 +100,8 @@ pub struct ClassLimit {
     pub requests: u64,
     /// After how long they are cut off.
     pub limit: Limit,
-    /// How many others took longer than the first atom.
-    pub outlasting: u64,
+    /// How many others took longer than the first atom, of those of the others that are kept.
+    pub outlasting: Proportion,
     /// The call, cut off after a constant, with which those that were cut off ended mostly: then they
     /// were cut off because it was. How many ended so.
     pub cut_with: Option<(Call, u64)>,
@@ -111,7 +111,7 @@ pub struct ClassLimit {
     /// How many declare a deadline, and the least and the most that they declare.
     pub declared: (u64, Option<(Nanos, Nanos)>),
     /// Of how many it is known how long they took to return.
-    pub returned: usize,
+    pub returned: u64,
     /// How long they take to return.
     pub reserve: Option<Measured>,
 }
@@ -143,12 +143,32 @@ impl ClassLimit {
             .filter(|&value| Nanos::ZERO < value)
     }
 
+    /// Whether too many for errors of measurement took longer and ended otherwise.
+    fn is_outlasted(&self) -> bool {
+        let Proportion { part, whole } = self.outlasting;
+        let [requests, part, whole, others] =
+            [self.requests, part, whole, self.others()].map(u128::from);
+        // Of a sample of the others, the same part of all is meant.
+        requests * whole < u128::from(OUTLASTING).saturating_mul(part * others)
+    }
+
+    /// How many were not cut off.
+    pub fn others(&self) -> u64 {
+        self.requests.saturating_sub(self.limit.cut)
+    }
+
     /// What nobody declares, and enough requests show.
     fn inferred(&self) -> Option<Nanos> {
         let atom = self.limit.atoms.first().filter(|atom| LEAST_CUT <= atom.count)?;
-        let is_outlasted = self.requests < self.outlasting.saturating_mul(OUTLASTING);
-        let is_own = self.cut_with.is_none() && !is_outlasted && self.declared.0 == 0;
+        let is_own = self.cut_with.is_none() && !self.is_outlasted() && self.declared.0 == 0;
         is_own.then(|| as_set(atom)).filter(|&value| Nanos::ZERO < value)
+    }
+}
+
+impl Limit {
+    /// How many of those that were cut off are kept, which is what atoms are told by.
+    pub fn kept(&self) -> u64 {
+        self.cut.min(CUT as u64)
     }
 }
 
@@ -226,7 +246,7 @@ struct Pooled {
 /// What an attempt needs.
 #[derive(Clone, Copy, Default)]
 struct Needs {
-    succeeded: (usize, usize),
+    succeeded: (u64, usize),
     allowance: Option<Measured>,
     break_even: Option<Measured>,
 }
@@ -243,7 +263,7 @@ impl Pooled {
     fn needs(self, chosen: Chosen) -> Needs {
         let Some(succeeded) = self.succeeded else { return Needs::default() };
         Needs {
-            succeeded: (succeeded.len(), self.callers),
+            succeeded: (succeeded.seen(), self.callers),
             allowance: measured(&succeeded, chosen.allowance),
             break_even: measured(&succeeded, Quantile::P5),
         }
@@ -253,7 +273,7 @@ impl Pooled {
 fn call_limit(call: Call, seen: &CallObserved, needs: Needs) -> CallLimit {
     let cuts: Vec<&Cut> = seen.cut.by_trace().into_iter().map(|(_, cut)| cut).collect();
     let limit = Limit::of(seen.cut.seen(), cuts.iter().map(|cut| cut.duration), seen.longest);
-    let less = |than: Option<Measured>| with_less(seen, than.map(|than| than.estimate.value));
+    let less = |than: Option<Measured>| than.map(|than| with_less(seen, than.estimate.value));
     CallLimit {
         call,
         attempts: seen.attempts,
@@ -295,44 +315,38 @@ fn class_limit(
     calls: &[CallLimit],
     chosen: Chosen,
 ) -> ClassLimit {
-    let cuts: Vec<&CutRequest> = seen.cut.by_trace().into_iter().map(|(_, cut)| cut).collect();
-    let limit = Limit::of(seen.cut.seen(), cuts.iter().map(|cut| cut.elapsed), seen.longest);
+    let cuts = seen.cut.by_trace().into_iter().map(|(_, &cut)| cut);
+    let limit = Limit::of(seen.cut.seen(), cuts, seen.longest);
     let beyond = limit.atoms.first().map(|atom| atom.hi + tolerance(atom.hi, TOLERANCE_FLOOR));
     let others = seen.others.by_trace().into_iter().map(|(_, &other)| other);
     let outlasting = others.filter(|&other| beyond.is_some_and(|beyond| beyond < other)).count();
-    let declared = in_order(seen.declared.by_trace().into_iter().map(|(_, &declared)| declared));
-    let range = declared.first().copied().zip(declared.last().copied());
     ClassLimit {
         class,
         service: seen.service.clone(),
         operation: seen.operation.clone(),
         requests: seen.requests,
         limit,
-        outlasting: outlasting as u64,
-        cut_with: cut_with(&cuts, calls),
+        outlasting: Proportion { part: outlasting as u64, whole: seen.others.len() as u64 },
+        cut_with: cut_with(seen, calls),
         masked: (
             seen.masked.values().sum(),
             most_often(&seen.masked).map(|(call, _)| call.clone()),
         ),
-        declared: (seen.declared.seen(), range),
-        returned: seen.returned.len(),
+        declared: (seen.declared, seen.declared_range),
+        returned: seen.returned.seen(),
         reserve: measured(&seen.returned, chosen.reserve),
     }
 }
 
-/// The call that is cut off after a constant and with which most of `cuts` ended.
-fn cut_with(cuts: &[&CutRequest], calls: &[CallLimit]) -> Option<(Call, u64)> {
-    let mut count: BTreeMap<Call, u64> = BTreeMap::new();
-    for call in cuts.iter().filter_map(|cut| cut.with.clone()) {
-        *count.entry(call).or_default() += 1;
-    }
-    let (most, ended) = most_often(&count)?;
+/// The call that is cut off after a constant and with which most of those ended that were cut off.
+fn cut_with(seen: &ClassObserved, calls: &[CallLimit]) -> Option<(Call, u64)> {
+    let (most, ended) = most_often(&seen.cut_with)?;
     // Whom it calls is not always known.
     let is_it = |limit: &&CallLimit| {
         (&limit.call.caller, &limit.call.operation) == (&most.caller, &most.operation)
     };
     let is_constant = calls.iter().filter(is_it).any(|limit| limit.timeout().is_some());
-    (is_constant && (cuts.len() as u64) < 2 * ended).then(|| (most.clone(), ended))
+    (is_constant && seen.cut.seen() < 2 * ended).then(|| (most.clone(), ended))
 }
 
 /// The call that was counted most often.

@@ -23,7 +23,7 @@ pub use funding::{Decile, Funding, funding};
 pub use limit::{
     Calibration, CallLimit, ClassLimit, LEAST_CUT, LEAST_MEASURED, Limit, Measured, as_set,
 };
-pub use observed::{Began, CallObserved, ClassObserved, Cut, CutRequest, Observed};
+pub use observed::{Began, CallObserved, ClassObserved, Cut, Observed};
 pub use rule::{Judged, Rule, Since, rule};
 pub use sampled::Sampled;
 pub use written::contract_text;

@@ -14,8 +14,9 @@ use crate::tables::{
 };
 use crate::units::Nanos;
 
-/// So many attempts that were cut off are kept of each call: enough for every judgement.
-const CUT: usize = 1 << 12;
+/// So many attempts that were cut off are kept of each call, and so many requests of each class: enough
+/// for every judgement.
+pub(super) const CUT: usize = 1 << 12;
 
 /// So many values of other kinds.
 const VALUES: usize = 1 << 13;
@@ -34,12 +35,13 @@ pub struct Observed {
 /// What was seen of the attempts of one call.
 #[derive(Clone, Debug)]
 pub struct CallObserved {
-    /// How many attempts.
+    /// How many attempts, without those that lost against a hedge: they ended because another was
+    /// answered.
     pub attempts: u64,
     /// How long those took that succeeded.
     pub succeeded: Sampled<Nanos>,
     /// Those that were cut off: they ended as `deadline_exceeded` or `cancelled`, or failed while their
-    /// callee went on; without those that their callee answered.
+    /// callee went on for more than 5 ms; without those that their callee answered.
     pub cut: Sampled<Cut>,
     /// Of those that were cut off, these whose callee went on and ended well, which nobody heard.
     pub unheard: u64,
@@ -49,6 +51,8 @@ pub struct CallObserved {
     pub longest: Nanos,
     /// Those that had a deadline, by what was left.
     pub began: Sampled<Began>,
+    /// How many of all that had a deadline paid.
+    pub paid: u64,
 }
 
 /// An attempt that was cut off.
@@ -73,17 +77,8 @@ pub struct Cut {
 pub struct Began {
     /// What was left, less the return reserve, not below zero.
     pub available: Nanos,
-    /// Whether it succeeded.
-    pub succeeded: bool,
-}
-
-/// A request that was cut off.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CutRequest {
-    /// From its origin to its end.
-    pub elapsed: Nanos,
-    /// The call of the root's service that was cut off when it ended, if one was: what it waited for.
-    pub with: Option<Call>,
+    /// Whether it succeeded, and took no longer than was left: what comes later pays for nothing.
+    pub paid: bool,
 }
 
 /// What was seen of the requests of one class.
@@ -95,8 +90,10 @@ pub struct ClassObserved {
     pub operation: Name,
     /// How many.
     pub requests: u64,
-    /// Those whose root ended as `deadline_exceeded` or `cancelled`.
-    pub cut: Sampled<CutRequest>,
+    /// How long those took whose root ended as `deadline_exceeded` or `cancelled`.
+    pub cut: Sampled<Nanos>,
+    /// With which calls of the root's service, cut off as well, they ended: what they waited for.
+    pub cut_with: BTreeMap<Call, u64>,
     /// How long the others took.
     pub others: Sampled<Nanos>,
     /// Those of the others that completed, though a call in them was cut off and not tried again, by
@@ -104,8 +101,10 @@ pub struct ClassObserved {
     pub masked: BTreeMap<Call, u64>,
     /// The longest of all.
     pub longest: Nanos,
-    /// The budgets of those whose root declares one.
-    pub declared: Sampled<Nanos>,
+    /// How many declare a budget at their root.
+    pub declared: u64,
+    /// The least and the most that they declare.
+    pub declared_range: Option<(Nanos, Nanos)>,
     /// How long they took to return.
     pub returned: Sampled<Nanos>,
 }
@@ -120,6 +119,7 @@ impl Default for CallObserved {
             answered: 0,
             longest: Nanos::ZERO,
             began: Sampled::new(VALUES),
+            paid: 0,
         }
     }
 }
@@ -229,8 +229,10 @@ impl CallObserved {
             self.succeeded.push(trace, span, row.duration_ns);
         }
         if let Some(available) = row.available_at_start_ns {
-            let began = Began { available, succeeded: outcome == Outcome::Ok };
-            self.began.push(trace, span, began);
+            let is_in_time = row.remaining_at_start_ns.is_some_and(|left| row.duration_ns <= left);
+            let paid = outcome == Outcome::Ok && is_in_time;
+            self.paid += u64::from(paid);
+            self.began.push(trace, span, Began { available, paid });
         }
         let returned = hop.and_then(|hop| hop.return_ns);
         let callee_outcome = hop.and_then(|hop| hop.callee_outcome);
@@ -266,6 +268,7 @@ impl CallObserved {
         self.answered += other.answered;
         self.longest = self.longest.max(other.longest);
         self.began.merge(other.began);
+        self.paid += other.paid;
     }
 }
 
@@ -276,10 +279,12 @@ impl ClassObserved {
             operation,
             requests: 0,
             cut: Sampled::new(CUT),
+            cut_with: BTreeMap::new(),
             others: Sampled::new(VALUES),
             masked: BTreeMap::new(),
             longest: Nanos::ZERO,
-            declared: Sampled::new(VALUES),
+            declared: 0,
+            declared_range: None,
             returned: Sampled::new(VALUES),
         }
     }
@@ -293,7 +298,10 @@ impl ClassObserved {
         self.longest = self.longest.max(row.elapsed_ns);
         let ended = row.terminal_outcome;
         if matches!(ended, Ended::Cancelled | Ended::DeadlineExceeded | Ended::Indeterminate) {
-            self.cut.push(trace, root, CutRequest { elapsed: row.elapsed_ns, with });
+            self.cut.push(trace, root, row.elapsed_ns);
+            if let Some(with) = with {
+                *self.cut_with.entry(with).or_default() += 1;
+            }
         } else {
             self.others.push(trace, root, row.elapsed_ns);
             if let Some(cut) = for_good.filter(|_| ended == Ended::Completed) {
@@ -302,7 +310,8 @@ impl ClassObserved {
         }
         let is_declared = row.deadline_source == DeadlineSource::Declared;
         if let Some(budget) = row.budget_at_origin_ns.filter(|_| is_declared) {
-            self.declared.push(trace, root, budget);
+            self.declared += 1;
+            self.declared_range = widest(self.declared_range, Some((budget, budget)));
         }
         if let Some(returned) = row.return_reserve_used_ns {
             self.returned.push(trace, root, returned);
@@ -313,13 +322,26 @@ impl ClassObserved {
         self.requests += other.requests;
         self.cut.merge(other.cut);
         self.others.merge(other.others);
-        for (call, times) in other.masked {
-            *self.masked.entry(call).or_default() += times;
+        for (own, others) in
+            [(&mut self.cut_with, other.cut_with), (&mut self.masked, other.masked)]
+        {
+            for (call, times) in others {
+                *own.entry(call).or_default() += times;
+            }
         }
         self.longest = self.longest.max(other.longest);
-        self.declared.merge(other.declared);
+        self.declared += other.declared;
+        self.declared_range = widest(self.declared_range, other.declared_range);
         self.returned.merge(other.returned);
     }
+}
+
+/// The least and the most of two ranges.
+fn widest(one: Option<(Nanos, Nanos)>, other: Option<(Nanos, Nanos)>) -> Option<(Nanos, Nanos)> {
+    let ends = |(least, most): (Nanos, Nanos), (low, high): (Nanos, Nanos)| {
+        (least.min(low), most.max(high))
+    };
+    one.zip(other).map(|(one, other)| ends(one, other)).or(one).or(other)
 }
 
 /// The attempts that were cut off last.
