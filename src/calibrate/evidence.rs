@@ -6,7 +6,7 @@ use super::limit::{
 };
 use super::rule::{Rule, Since};
 use crate::config_text::{duration, quoted};
-use crate::counts::counted;
+use crate::counts::{count, counted};
 use crate::distributions::Call;
 use crate::stats::{Proportion, Quantile};
 use crate::units::Nanos;
@@ -141,7 +141,7 @@ pub(super) fn of_measured(measured: &Measured, whats: &str, all: u64) -> String 
 
 /// That so many were kept of all; nothing where these are all.
 fn sample(kept: u64, all: u64) -> String {
-    if kept < all { format!(", by a sample of {kept}") } else { String::new() }
+    if kept < all { format!(", by a sample of {}", count(kept)) } else { String::new() }
 }
 
 /// Why there is no such value.
@@ -159,7 +159,8 @@ fn limit(limit: &Limit, of: u64, noun: &str, same_elsewhere: usize) -> String {
             _ => format!("None of {} was cut off; the longest took {took}.", counted(of, noun)),
         };
     }
-    let so_many = format!("{cut} of {} {were} cut off", counted(of, noun));
+    let sample = sample(limit.kept(), cut);
+    let so_many = format!("{} of {} {were} cut off{sample}", count(cut), counted(of, noun));
     if !limit.atoms.is_empty() {
         let mut atoms = limit.atoms.iter().map(atom);
         let first = atoms.next().unwrap_or_default();
@@ -169,8 +170,7 @@ fn limit(limit: &Limit, of: u64, noun: &str, same_elsewhere: usize) -> String {
             String::new()
         };
         let rest: String = atoms.map(|atom| format!("; {atom}")).collect();
-        let sample = sample(limit.kept(), cut);
-        return format!("{so_many}{sample}: {first}{others}{rest}.");
+        return format!("{so_many}: {first}{others}{rest}.");
     }
     if limit.few.is_empty() {
         return format!("{so_many}, at no one value; the longest of all took {took}.");

@@ -114,10 +114,10 @@ fn a_contract_says_what_each_value_rests_on() {
         break_even: Some(measured(Quantile::P5, us(4_128), 1_160)),
         ..judged(Rule::Fixed)
     };
-    let reserve = Some(measured(Quantile::P95, us(12_345), 470));
+    let (returned, reserve) = (470, Some(measured(Quantile::P95, us(12_345), 470)));
     let other = ClassLimit { class: "web GET /other".into(), ..class() };
     let (text, _) =
-        written(vec![ClassLimit { reserve, ..cut_class() }, other], vec![needs, call()]);
+        written(vec![ClassLimit { returned, reserve, ..cut_class() }, other], vec![needs, call()]);
     insta::assert_snapshot!("written", text);
 }
 

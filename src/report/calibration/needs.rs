@@ -64,7 +64,7 @@ fn needs_table() -> Table {
             Column::new("n", "measured", ""),
             Column::new("callers", "callers", "").ranked(Column::MACHINES),
             Column::new("p95", "duration_ns", "p95").brief(),
-            Column::new("p5", "duration_ns", "p5").ranked(4).brief(),
+            Column::new("p5", "duration_ns", "p5").brief(),
             Column::new("pay", "paid", ""),
             Column::new("kept", "kept", "").ranked(Column::MACHINES),
             Column::new("begun short", "with_less_than_p5", ""),
