@@ -114,8 +114,11 @@ fn counts_are_of_all_and_what_is_of_a_sample_says_so() {
     assert_eq!(call["paid"], all.part);
 
     let text = contract_text(&calibration).replace("\n# ", " ");
-    assert!(text.contains("20000 attempts that succeeded, by a sample of 8,192: "), "{text}");
-    assert!(text.contains("5000 of 25000 attempts were cut off"), "{text}");
+    assert!(text.contains("20,000 attempts that succeeded, by a sample of 8,192: "), "{text}");
+    assert!(
+        text.contains("5,000 of 25,000 attempts were cut off, by a sample of 4,096, at"),
+        "{text}"
+    );
 }
 
 #[test]
