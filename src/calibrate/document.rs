@@ -32,6 +32,7 @@ fn class(of: &ClassLimit) -> Value {
         "limit": limit(&of.limit),
         "deadline_ns": nanos(of.deadline()),
         "outlasting": of.outlasting.part,
+        "outlasting_of": of.outlasting.whole,
         "cut_with": cut_with.map(|with| named(&with.call)),
         "cut_with_constant": cut_with.map(|with| with.is_constant),
         "cut_with_requests": cut_with.map(|with| with.requests),
@@ -68,6 +69,8 @@ fn call(of: &CallLimit) -> Value {
         "succeeded_callers": callers,
         "attempt_allowance": of.allowance.as_ref().map(measured),
         "break_even": of.break_even.as_ref().map(measured),
+        "had_deadline": of.funding.all.whole,
+        "paid": of.funding.all.part,
         "funding": of.funding.deciles.iter().map(decile).collect::<Vec<_>>(),
         "funding_break_even_ns": nanos(of.funding.break_even),
     })
@@ -84,6 +87,7 @@ fn named(call: &Call) -> Value {
 fn limit(of: &Limit) -> Value {
     json!({
         "cut_off": of.cut,
+        "kept": of.kept(),
         "longest_ns": of.longest.as_nanos(),
         "atoms": of.atoms.iter().map(atom).collect::<Vec<_>>(),
     })
@@ -111,12 +115,12 @@ fn measured(of: &Measured) -> Value {
 }
 
 fn decile(of: &Decile) -> Value {
-    let (lo, hi) = of.succeeded.interval();
+    let (lo, hi) = of.paid.interval();
     json!({
         "from_ns": of.from.as_nanos(),
         "to_ns": of.to.as_nanos(),
-        "attempts": of.succeeded.whole,
-        "succeeded": of.succeeded.part,
+        "attempts": of.paid.whole,
+        "paid": of.paid.part,
         "lo": lo,
         "hi": hi,
     })

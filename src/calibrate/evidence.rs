@@ -138,16 +138,22 @@ fn declared(of: &ClassLimit) -> String {
     format!("Of {} {all} declare a deadline: {how}.", counted(of.requests, "request"))
 }
 
-/// What a measured value is and of what.
-pub(super) fn of_measured(measured: &Measured, whats: &str) -> String {
-    let Measured { quantile, estimate, .. } = measured;
+/// What a measured value is and of what, of which there are so many.
+pub(super) fn of_measured(measured: &Measured, whats: &str, all: u64) -> String {
+    let Measured { quantile, estimate, n } = measured;
     let end = |end: Option<Nanos>| end.map_or_else(|| "?".to_owned(), length);
     let what = match *quantile {
         Quantile::P50 => "Median".to_owned(),
         other => other.to_string(),
     };
     let value = length(estimate.value);
-    format!("{what} of {whats}: {value} [{}, {}].", end(estimate.lo), end(estimate.hi))
+    let sample = sample(*n as u64, all);
+    format!("{what} of {whats}{sample}: {value} [{}, {}].", end(estimate.lo), end(estimate.hi))
+}
+
+/// That so many were kept of all; nothing where these are all.
+fn sample(kept: u64, all: u64) -> String {
+    if kept < all { format!(", by a sample of {}", count(kept)) } else { String::new() }
 }
 
 /// Why there is no such value.
@@ -165,7 +171,8 @@ fn limit(limit: &Limit, of: u64, noun: &str, same_elsewhere: usize) -> String {
             _ => format!("None of {} was cut off; the longest took {took}.", counted(of, noun)),
         };
     }
-    let so_many = format!("{cut} of {} {were} cut off", counted(of, noun));
+    let sample = sample(limit.kept(), cut);
+    let so_many = format!("{} of {} {were} cut off{sample}", count(cut), counted(of, noun));
     if !limit.atoms.is_empty() {
         let mut atoms = limit.atoms.iter().map(atom);
         let first = atoms.next().unwrap_or_default();

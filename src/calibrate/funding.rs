@@ -1,4 +1,4 @@
-//! How often attempts succeed by what was left when they began.
+//! How often attempts pay by what was left when they began: how often they succeed no later than that.
 
 use super::observed::{Began, CallObserved};
 use crate::stats::Proportion;
@@ -7,24 +7,35 @@ use crate::units::Nanos;
 /// So many parts of about as many attempts each.
 const PARTS: usize = 10;
 
-/// Those succeed almost never of which no more than this share do, even at the upper end of its
+/// Those pay almost never of which no more than this share do, even at the upper end of its
 /// interval.
 const ALMOST_NEVER: f64 = 0.05;
 
 /// What was left, and what came of it.
 #[derive(Clone, Debug, Default)]
 pub struct Funding {
-    /// By what was left, a tenth of the attempts each; fewer where several had the same.
+    /// Of all that had a deadline, how many paid.
+    pub all: Proportion,
+    /// By what was left, a tenth of the attempts that are kept each; fewer where several had the same.
     pub deciles: Vec<Decile>,
     /// The least budget from which on attempts pay: of those that began with less almost none
-    /// succeeded. Of no decile below it more than one in twenty did, and of all of them together no
+    /// did. Of no decile below it more than one in twenty did, and of all of them together no
     /// more, even at the upper end of the exact 95 % interval; so that it takes 72 that failed, and
     /// more where some did not. `None` where the attempts do not show one.
     pub break_even: Option<Nanos>,
-    /// Of those that began with less left than the measured allowance, how many succeeded.
-    pub with_less_than_allowance: Proportion,
-    /// Of those that began with less left than the measured break-even, how many succeeded.
-    pub with_less_than_break_even: Proportion,
+    /// Of those kept that began with less left than the measured allowance, how many paid; `None` where
+    /// none was measured.
+    pub with_less_than_allowance: Option<Proportion>,
+    /// The same of those that began with less left than the measured break-even, by which they are
+    /// judged.
+    pub with_less_than_break_even: Option<Proportion>,
+}
+
+impl Funding {
+    /// How many attempts are kept, of which all but the whole is told.
+    pub fn kept(&self) -> u64 {
+        self.deciles.iter().fold(0, |kept, decile| kept.saturating_add(decile.paid.whole))
+    }
 }
 
 /// The attempts that began with about as much left.
@@ -34,8 +45,8 @@ pub struct Decile {
     pub from: Nanos,
     /// The most.
     pub to: Nanos,
-    /// How many of how many succeeded.
-    pub succeeded: Proportion,
+    /// How many of how many paid.
+    pub paid: Proportion,
 }
 
 /// What the attempts of a call say.
@@ -44,15 +55,15 @@ pub fn funding(of: &CallObserved) -> Funding {
     began.sort_unstable_by_key(|began| began.available);
     let deciles = deciles(&began);
     let break_even = break_even(&deciles);
-    Funding { deciles, break_even, ..Funding::default() }
+    let all = Proportion { part: of.paid, whole: of.began.seen() };
+    Funding { all, deciles, break_even, ..Funding::default() }
 }
 
-/// Of the attempts that began with less left than `needed`, those that succeeded.
-pub(super) fn with_less(of: &CallObserved, needed: Option<Nanos>) -> Proportion {
+/// Of the attempts that began with less left than `needed`, those that paid.
+pub(super) fn with_less(of: &CallObserved, needed: Nanos) -> Proportion {
     let mut less = Proportion::default();
-    let Some(needed) = needed else { return less };
     for (_, began) in of.began.by_trace().into_iter().filter(|(_, it)| it.available < needed) {
-        less.part += u64::from(began.succeeded);
+        less.part += u64::from(began.paid);
         less.whole += 1;
     }
     less
@@ -69,11 +80,11 @@ fn deciles(began: &[Began]) -> Vec<Decile> {
         let end = rest.partition_point(|began| began.available <= last.available);
         let (these, others) = rest.split_at(end);
         let Some(first) = these.first() else { continue };
-        let succeeded = these.iter().filter(|began| began.succeeded).count() as u64;
+        let paid = these.iter().filter(|began| began.paid).count() as u64;
         deciles.push(Decile {
             from: first.available,
             to: last.available,
-            succeeded: Proportion { part: succeeded, whole: these.len() as u64 },
+            paid: Proportion { part: paid, whole: these.len() as u64 },
         });
         rest = others;
     }
@@ -83,12 +94,12 @@ fn deciles(began: &[Began]) -> Vec<Decile> {
 fn break_even(deciles: &[Decile]) -> Option<Nanos> {
     let mut below = Proportion::default();
     for decile in deciles {
-        if decile.succeeded.ratio() > ALMOST_NEVER {
+        if decile.paid.ratio() > ALMOST_NEVER {
             return (below.interval().1 <= ALMOST_NEVER).then_some(decile.from);
         }
-        below.part += decile.succeeded.part;
-        below.whole += decile.succeeded.whole;
+        below.part += decile.paid.part;
+        below.whole += decile.paid.whole;
     }
-    // Where almost none succeeded at all nothing tells from where on they would.
+    // Where almost none paid at all nothing tells from where on they would.
     None
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::atoms::{Atom, atoms};
 use super::funding::{Funding, funding, with_less};
-use super::observed::{CallObserved, ClassObserved, Cut, CutRequest, Observed};
+use super::observed::{CUT, CallObserved, ClassObserved, Cut, CutRequest, Observed};
 use super::rule::{Judged, Rule, rule};
 use super::{Chosen, Sampled};
 use crate::budget::{TOLERANCE_FLOOR, tolerance};
@@ -58,7 +58,7 @@ pub struct Measured {
     pub quantile: Quantile,
     /// What it is.
     pub estimate: Estimate,
-    /// Of how many values.
+    /// Of how many values: those that are kept of all.
     pub n: usize,
 }
 
@@ -84,12 +84,12 @@ pub struct CallLimit {
     pub same_elsewhere: usize,
     /// How many attempts succeeded, and of how many callers: what an attempt needs does not go by who
     /// makes it, so that all of one callee for one thing count.
-    pub succeeded: (usize, usize),
-    /// What an attempt needs, by those that succeeded.
+    pub succeeded: (u64, usize),
+    /// What to keep for an attempt, by those that succeeded.
     pub allowance: Option<Measured>,
-    /// With less than that few of those that succeeded would have.
+    /// With less than that few of those that succeeded would have: by that attempts are judged.
     pub break_even: Option<Measured>,
-    /// How often attempts succeed by what was left.
+    /// How often attempts pay by what was left.
     pub funding: Funding,
 }
 
@@ -117,7 +117,7 @@ pub struct ClassLimit {
     /// How many declare a deadline, and the least and the most that they declare.
     pub declared: (u64, Option<(Nanos, Nanos)>),
     /// Of how many it is known how long they took to return.
-    pub returned: usize,
+    pub returned: u64,
     /// How long they take to return.
     pub reserve: Option<Measured>,
 }
@@ -168,12 +168,24 @@ impl ClassLimit {
             .filter(|&value| Nanos::ZERO < value)
     }
 
+    /// How many were not cut off.
+    pub fn others(&self) -> u64 {
+        self.requests.saturating_sub(self.limit.cut)
+    }
+
     /// What nobody declares, and enough requests show.
     fn inferred(&self) -> Option<Nanos> {
         let atom = self.limit.atoms.first().filter(|atom| LEAST_CUT <= atom.count)?;
         let is_own = self.cut_with.is_none() && self.declared.0 == 0;
         let is_own = is_own && !is_outlasted(self.outlasting);
         is_own.then(|| as_set(atom)).filter(|&value| Nanos::ZERO < value)
+    }
+}
+
+impl Limit {
+    /// How many of those that were cut off are kept, which is what atoms are told by.
+    pub fn kept(&self) -> u64 {
+        self.cut.min(CUT as u64)
     }
 }
 
@@ -251,7 +263,7 @@ struct Pooled {
 /// What an attempt needs.
 #[derive(Clone, Copy, Default)]
 struct Needs {
-    succeeded: (usize, usize),
+    succeeded: (u64, usize),
     allowance: Option<Measured>,
     break_even: Option<Measured>,
 }
@@ -268,7 +280,7 @@ impl Pooled {
     fn needs(self, chosen: Chosen) -> Needs {
         let Some(succeeded) = self.succeeded else { return Needs::default() };
         Needs {
-            succeeded: (succeeded.len(), self.callers),
+            succeeded: (succeeded.seen(), self.callers),
             allowance: measured(&succeeded, chosen.allowance),
             break_even: measured(&succeeded, Quantile::P5),
         }
@@ -278,7 +290,7 @@ impl Pooled {
 fn call_limit(call: Call, seen: &CallObserved, needs: Needs) -> CallLimit {
     let cuts: Vec<&Cut> = seen.cut.by_trace().into_iter().map(|(_, cut)| cut).collect();
     let limit = Limit::of(seen.cut.seen(), cuts.iter().map(|cut| cut.duration), seen.longest);
-    let less = |than: Option<Measured>| with_less(seen, than.map(|than| than.estimate.value));
+    let less = |than: Option<Measured>| than.map(|than| with_less(seen, than.estimate.value));
     // Those that end at once had nothing left when they began.
     let lasting: Vec<&Cut> =
         cuts.iter().copied().filter(|cut| LEAST_LASTING <= cut.duration).collect();
@@ -335,8 +347,6 @@ fn class_limit(
     let others = seen.others.by_trace().into_iter().map(|(_, &other)| other);
     let all = others.chain(cuts.iter().map(|cut| cut.elapsed));
     let outlasting = outlasting(limit.atoms.first(), all);
-    let declared = in_order(seen.declared.by_trace().into_iter().map(|(_, &declared)| declared));
-    let range = declared.first().copied().zip(declared.last().copied());
     ClassLimit {
         class,
         service: seen.service.clone(),
@@ -349,8 +359,8 @@ fn class_limit(
             seen.masked.values().sum(),
             most_often(&seen.masked).map(|(call, _)| call.clone()),
         ),
-        declared: (seen.declared.seen(), range),
-        returned: seen.returned.len(),
+        declared: (seen.declared, seen.declared_range),
+        returned: seen.returned.seen(),
         reserve: measured(&seen.returned, chosen.reserve),
     }
 }

@@ -3,19 +3,20 @@
 
 use std::collections::BTreeMap;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::sampled::Sampled;
 use crate::budget::{TOLERANCE_FLOOR, tolerance};
 use crate::distributions::{Call, Name, Names};
 use crate::span::{Outcome, SpanId, Sym, TraceId};
 use crate::tables::{
-    AttemptKind, AttemptRow, DeadlineSource, HopRow, RequestRow, Tables, TerminalOutcome,
+    AttemptRow, DeadlineSource, HopRow, Races, RequestRow, Tables, TerminalOutcome,
 };
 use crate::units::Nanos;
 
-/// So many attempts that were cut off are kept of each call: enough for every judgement.
-const CUT: usize = 1 << 12;
+/// So many attempts that were cut off are kept of each call, and so many requests of each class: enough
+/// for every judgement.
+pub(super) const CUT: usize = 1 << 12;
 
 /// So many values of other kinds.
 const VALUES: usize = 1 << 13;
@@ -34,12 +35,13 @@ pub struct Observed {
 /// What was seen of the attempts of one call.
 #[derive(Clone, Debug)]
 pub struct CallObserved {
-    /// How many attempts.
+    /// How many attempts, without those that lost against a hedge: they ended because another was
+    /// answered.
     pub attempts: u64,
     /// How long those took that succeeded.
     pub succeeded: Sampled<Nanos>,
     /// Those that were cut off: they ended as `deadline_exceeded` or `cancelled`, or failed while their
-    /// callee went on; without those that their callee answered.
+    /// callee went on for more than 5 ms; without those that their callee answered.
     pub cut: Sampled<Cut>,
     /// Of those that were cut off, these whose callee went on and ended well, which nobody heard.
     pub unheard: u64,
@@ -49,6 +51,8 @@ pub struct CallObserved {
     pub longest: Nanos,
     /// Those that had a deadline, by what was left.
     pub began: Sampled<Began>,
+    /// How many of all that had a deadline paid.
+    pub paid: u64,
 }
 
 /// An attempt that was cut off.
@@ -76,8 +80,8 @@ pub struct Cut {
 pub struct Began {
     /// What was left, less the return reserve, not below zero.
     pub available: Nanos,
-    /// Whether it succeeded.
-    pub succeeded: bool,
+    /// Whether it succeeded, and took no longer than was left: what comes later pays for nothing.
+    pub paid: bool,
 }
 
 /// A request that was cut off.
@@ -99,7 +103,7 @@ pub struct ClassObserved {
     pub operation: Name,
     /// How many.
     pub requests: u64,
-    /// Those whose root ended as `deadline_exceeded` or `cancelled`.
+    /// How long those took whose root ended as `deadline_exceeded` or `cancelled`.
     pub cut: Sampled<CutRequest>,
     /// How long the others took.
     pub others: Sampled<Nanos>,
@@ -108,8 +112,10 @@ pub struct ClassObserved {
     pub masked: BTreeMap<Call, u64>,
     /// The longest of all.
     pub longest: Nanos,
-    /// The budgets of those whose root declares one.
-    pub declared: Sampled<Nanos>,
+    /// How many declare a budget at their root.
+    pub declared: u64,
+    /// The least and the most that they declare.
+    pub declared_range: Option<(Nanos, Nanos)>,
     /// How long they took to return.
     pub returned: Sampled<Nanos>,
 }
@@ -124,6 +130,7 @@ impl Default for CallObserved {
             answered: 0,
             longest: Nanos::ZERO,
             began: Sampled::new(VALUES),
+            paid: 0,
         }
     }
 }
@@ -133,16 +140,10 @@ impl Observed {
     pub fn add(&mut self, tables: &Tables) {
         let mut names = Names::of(&tables.strings);
         let hops = Hops::of(tables);
-        let is_hedge = |row: &&AttemptRow| row.kind == AttemptKind::Hedge;
-        let hedges = tables.attempts.iter().filter(is_hedge);
-        let hedged: FxHashSet<(TraceId, SpanId)> =
-            hedges.map(|row| (row.trace_id, row.call_id)).collect();
-        // Whoever loses a race is cut off because somebody else answered.
-        let is_loser = |row: &AttemptRow| {
-            row.outcome == Outcome::Cancelled && hedged.contains(&(row.trace_id, row.call_id))
-        };
+        let races = Races::of(&tables.attempts);
         let mut last_cuts = LastCuts::default();
-        for row in tables.attempts.iter().filter(|row| !is_loser(row)) {
+        // Whoever loses a race is cut off because somebody else answered.
+        for row in tables.attempts.iter().filter(|row| !races.is_lost(row)) {
             let call = names.call(row.caller_service, row.callee_service, row.operation);
             let class = names.get(row.request_class);
             let seen = self.calls.entry(call).or_default();
@@ -239,8 +240,10 @@ impl CallObserved {
             self.succeeded.push(trace, span, row.duration_ns);
         }
         if let Some(available) = row.available_at_start_ns {
-            let began = Began { available, succeeded: outcome == Outcome::Ok };
-            self.began.push(trace, span, began);
+            let is_in_time = row.remaining_at_start_ns.is_some_and(|left| row.duration_ns <= left);
+            let paid = outcome == Outcome::Ok && is_in_time;
+            self.paid += u64::from(paid);
+            self.began.push(trace, span, Began { available, paid });
         }
         let returned = hop.and_then(|hop| hop.return_ns);
         let callee_outcome = hop.and_then(|hop| hop.callee_outcome);
@@ -277,6 +280,7 @@ impl CallObserved {
         self.answered += other.answered;
         self.longest = self.longest.max(other.longest);
         self.began.merge(other.began);
+        self.paid += other.paid;
     }
 }
 
@@ -290,7 +294,8 @@ impl ClassObserved {
             others: Sampled::new(VALUES),
             masked: BTreeMap::new(),
             longest: Nanos::ZERO,
-            declared: Sampled::new(VALUES),
+            declared: 0,
+            declared_range: None,
             returned: Sampled::new(VALUES),
         }
     }
@@ -313,7 +318,8 @@ impl ClassObserved {
         }
         let is_declared = row.deadline_source == DeadlineSource::Declared;
         if let Some(budget) = row.budget_at_origin_ns.filter(|_| is_declared) {
-            self.declared.push(trace, root, budget);
+            self.declared += 1;
+            self.declared_range = widest(self.declared_range, Some((budget, budget)));
         }
         // Who was cut off returned nothing.
         let has_returned = ended == Ended::Completed;
@@ -330,9 +336,18 @@ impl ClassObserved {
             *self.masked.entry(call).or_default() += times;
         }
         self.longest = self.longest.max(other.longest);
-        self.declared.merge(other.declared);
+        self.declared += other.declared;
+        self.declared_range = widest(self.declared_range, other.declared_range);
         self.returned.merge(other.returned);
     }
+}
+
+/// The least and the most of two ranges.
+fn widest(one: Option<(Nanos, Nanos)>, other: Option<(Nanos, Nanos)>) -> Option<(Nanos, Nanos)> {
+    let ends = |(least, most): (Nanos, Nanos), (low, high): (Nanos, Nanos)| {
+        (least.min(low), most.max(high))
+    };
+    one.zip(other).map(|(one, other)| ends(one, other)).or(one).or(other)
 }
 
 /// The attempts that were cut off last.

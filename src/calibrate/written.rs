@@ -95,12 +95,12 @@ fn push_class(text: &mut String, class: &ClassLimit) {
         table.length("deadline", as_set(atom), false);
     }
     let Some(reserve) = &class.reserve else {
-        let requests = counted(class.returned as u64, "request");
+        let requests = counted(class.returned, "request");
         table.comment(&of_too_few(&format!("{requests} how long the return takes")));
         return;
     };
-    let requests = counted(reserve.n as u64, "request");
-    table.comment(&of_measured(reserve, &format!("{requests} from the last answer to the end")));
+    let returns = format!("{} from the last answer to the end", counted(class.returned, "request"));
+    table.comment(&of_measured(reserve, &returns, class.returned));
     let value = at_least(reserve);
     let least = [deadline, class.declared.1.map(|(least, _)| least)].into_iter().flatten().min();
     let fits = least.is_none_or(|least| value < least);
@@ -147,13 +147,14 @@ fn push_allowance(table: &mut Table<'_>, call: &CallLimit, allowance: Option<&Me
         table.comment(&of_too_few(&succeeded(call)));
         return;
     };
-    table.comment(&of_measured(allowance, &succeeded(call)));
+    let (all, _) = call.succeeded;
+    table.comment(&of_measured(allowance, &succeeded(call), all));
     let most = at_least(allowance);
     let is_sure = table.is_sure;
     table.length("attempt_allowance", most, is_sure);
     if let Some(break_even) = &call.break_even {
         let value = rounded_to(break_even.estimate.value, DIGITS, Rounding::Down);
-        let measured = of_measured(break_even, "these");
+        let measured = of_measured(break_even, "these", all);
         table.comment(&format!(
             "{measured} With less left at most one in twenty would have succeeded."
         ));
@@ -168,7 +169,7 @@ fn succeeded(call: &CallLimit) -> String {
         0 | 1 => String::new(),
         _ => format!(" of {}", counted(callers as u64, "caller")),
     };
-    format!("{} that succeeded{whose}", counted(n as u64, "attempt"))
+    format!("{} that succeeded{whose}", counted(n, "attempt"))
 }
 
 /// A measured value, no smaller than it is.

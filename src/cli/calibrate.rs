@@ -13,6 +13,7 @@ use super::source::{Part, Source};
 use crate::calibrate::{Calibration, Chosen, Observed, contract_text, document};
 use crate::contract::ContractFile;
 use crate::counts::counted;
+use crate::report::losses;
 use crate::stats::Quantile;
 use crate::units::Nanos;
 

@@ -228,7 +228,8 @@ pub fn build(
     sections.extend(
         classes.told.iter().map(|(name, class)| class::section(name, class, exemplars, options)),
     );
-    sections.extend(calibration::section(calibration, facts, options));
+    let coverage = &summary.overview.coverage;
+    sections.extend(calibration::section(calibration, coverage, facts, options));
     sections.push(input::section(summary, facts, options));
     Report { title: "Where the deadline went", version: facts.version.clone(), sections }
 }

@@ -13,6 +13,7 @@ mod kept;
 mod outline;
 mod pages;
 mod parquet_file;
+mod races;
 pub mod result_file;
 mod rows;
 mod schema;
@@ -27,6 +28,7 @@ pub use distribution::{DistributionRow, Scope};
 pub use gathered::Gathered;
 pub use kept::Kept;
 pub use outline::{ExemplarRow, OutlineSpan, OwnStretch};
+pub use races::Races;
 pub use rows::{
     AttemptKind, AttemptRow, Blame, BlindSpot, BlindSpots, Category, Certainty, DeadlineSource,
     Evidence, FindingCode, FindingRow, Funding, HopRow, ProblemRow, RequestRow, SegmentRow,

@@ -1,23 +1,23 @@
-//! How often attempts succeed by what was left.
+//! How often attempts pay by what was left.
 
 use dwindle::calibrate::{Began, CallObserved, Decile, funding};
 use dwindle::span::{SpanId, TraceId};
 use dwindle::stats::Proportion;
 use dwindle::units::Nanos;
 
-/// Attempts, each with what was left in milliseconds and whether it succeeded.
+/// Attempts, each with what was left in milliseconds and whether it paid.
 fn seen(attempts: impl IntoIterator<Item = (i64, bool)>) -> CallObserved {
     let mut seen = CallObserved::default();
-    for (number, (left_ms, succeeded)) in (1..).zip(attempts) {
+    for (number, (left_ms, paid)) in (1..).zip(attempts) {
         let available = Nanos::from_millis(left_ms);
-        seen.began.push(TraceId(number), SpanId(1), Began { available, succeeded });
+        seen.began.push(TraceId(number), SpanId(1), Began { available, paid });
     }
     seen
 }
 
 fn decile(from_ms: i64, to_ms: i64, part: u64, whole: u64) -> Decile {
     let [from, to] = [from_ms, to_ms].map(Nanos::from_millis);
-    Decile { from, to, succeeded: Proportion { part, whole } }
+    Decile { from, to, paid: Proportion { part, whole } }
 }
 
 #[test]

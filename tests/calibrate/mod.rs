@@ -4,6 +4,7 @@ mod corpus;
 mod fleet;
 mod funding;
 mod instrumentation;
+mod observed;
 mod report;
 mod retrying;
 mod statistics;

@@ -82,7 +82,7 @@ fn class(name: &str, requests: u64, limit: Limit) -> ClassLimit {
         operation: operation.into(),
         requests,
         limit,
-        outlasting: 0,
+        outlasting: Proportion::default(),
         cut_with: None,
         masked: (0, None),
         declared: (0, None),
@@ -96,7 +96,7 @@ fn calibration() -> Calibration {
     let deciles = (1..=10).map(|part| Decile {
         from: ms(part * 20),
         to: ms(part * 20 + 19),
-        succeeded: Proportion { part: if part < 3 { 0 } else { 118 }, whole: 120 },
+        paid: Proportion { part: if part < 3 { 0 } else { 118 }, whole: 120 },
     });
     let funded = CallLimit {
         succeeded: (944, 2),
@@ -105,8 +105,9 @@ fn calibration() -> Calibration {
         funding: Funding {
             deciles: deciles.collect(),
             break_even: Some(ms(60)),
-            with_less_than_allowance: Proportion { part: 90, whole: 320 },
-            with_less_than_break_even: Proportion { part: 0, whole: 31 },
+            all: Proportion { part: 944, whole: 1_200 },
+            with_less_than_allowance: Some(Proportion { part: 90, whole: 320 }),
+            with_less_than_break_even: Some(Proportion { part: 0, whole: 31 }),
         },
         ..call("orders", "stock", "Reserve")
     };
@@ -179,7 +180,7 @@ fn timeouts_and_needs_in_markdown() {
 #[test]
 fn machines_get_every_hop_and_every_decile() {
     let text = told(&calibration(), Format::Csv, 0);
-    let own = ["timeouts,", "request_timeouts,", "needs,", "success_by_left,"];
+    let own = ["timeouts,", "request_timeouts,", "needs,", "paid_by_left,"];
     let lines = text.lines().filter(|line| own.iter().any(|id| line.starts_with(id)));
     insta::assert_snapshot!(lines.collect::<Vec<_>>().join("\n"));
 }
@@ -188,7 +189,7 @@ fn machines_get_every_hop_and_every_decile() {
 fn a_page_shows_deciles_and_no_hop_at_which_nothing_was_cut_off() {
     let text = told(&calibration(), Format::Html, 0);
     let (_, text) = text.split_once("What durations tell").unwrap();
-    assert_eq!(text.matches("data-table=\"success_by_left\"").count(), 1);
+    assert_eq!(text.matches("data-table=\"paid_by_left\"").count(), 1);
     assert!(text.contains("Nothing was cut off at 2 hops") && text.contains("4,100"));
     let (_, timeouts) = text.split_once("data-table=\"timeouts\"").unwrap();
     let (timeouts, _) = timeouts.split_once("</table>").unwrap();
@@ -212,17 +213,29 @@ fn where_nothing_was_cut_off_one_line_says_so() {
 
 #[test]
 fn a_report_by_what_is_declared_says_that_nothing_was_judged_by_durations() {
-    let report = |is_judged| {
+    let page = |facts: RunFacts| {
         let options = Options::for_format(Format::Terminal);
         let (summary, exemplars) = (Summary::default(), Exemplars::default());
-        let facts = facts(is_judged);
         let report = report::build(&summary, &exemplars, &calibration(), &facts, &options);
         report.render(Format::Terminal, 400, false)
     };
+    let report = |is_judged| page(facts(is_judged));
     assert!(report(false).contains("Nothing was judged by it"));
     assert!(report(true).contains("were judged by what of it is sure enough"));
     // Where nothing stood in for anything, the head need not say so.
     assert!(!report(true).contains("No contract was given"));
+    // What is told is of those that were chosen, but all had a part in judging them.
+    let of_all = "What judged them is told by all requests, what follows by those chosen.";
+    assert!(!report(true).contains(of_all));
+    let chosen = Some(report::Chosen::default());
+    assert!(page(RunFacts { chosen, ..facts(true) }).contains(of_all));
+}
+
+#[test]
+fn a_report_by_a_contract_that_was_taken_from_traces_says_that_it_counted() {
+    let text = by_calibrated("words-of-contract", &["report", "--width", "400"]);
+    assert!(!text.contains("Nothing was judged by it"));
+    assert!(text.contains("a contract counts that was taken from traces"));
 }
 
 fn lengths() -> impl Strategy<Value = Nanos> {
@@ -273,14 +286,15 @@ prop_compose! {
             answered: part,
             judged: Judged { rule: Rule::ALL[rule], n: 0, log_ratio, constant: Some(at(10)), budget: None },
             same_elsewhere: usize::MAX,
-            succeeded: (usize::MAX, 0),
+            succeeded: (u64::MAX, 0),
             allowance: quantile(Quantile::P99_9),
             break_even: quantile(Quantile::P5),
             funding: Funding {
-                deciles: vec![Decile { from: at(11), to: at(0), succeeded: of }; 3],
+                deciles: vec![Decile { from: at(11), to: at(0), paid: of }; 3],
                 break_even: Some(at(1)),
-                with_less_than_allowance: of,
-                with_less_than_break_even: Proportion { part: whole, whole: part },
+                all: of,
+                with_less_than_allowance: Some(of),
+                with_less_than_break_even: Some(Proportion { part: whole, whole: part }),
             },
         }
     }

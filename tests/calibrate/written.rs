@@ -5,7 +5,7 @@ use dwindle::calibrate::{
 };
 use dwindle::contract::ContractFile;
 use dwindle::distributions::{Call, Estimate};
-use dwindle::stats::Quantile;
+use dwindle::stats::{Proportion, Quantile};
 use dwindle::units::Nanos;
 use proptest::prelude::*;
 
@@ -77,7 +77,7 @@ fn class() -> ClassLimit {
         operation: "GET /list".into(),
         requests: 500,
         limit: Limit { cut: 0, atoms: Vec::new(), few: Vec::new(), longest: ms(812) },
-        outlasting: 0,
+        outlasting: Proportion { part: 0, whole: 469 },
         cut_with: None,
         masked: (0, None),
         declared: (0, None),
@@ -114,10 +114,10 @@ fn a_contract_says_what_each_value_rests_on() {
         break_even: Some(measured(Quantile::P5, us(4_128), 1_160)),
         ..judged(Rule::Fixed)
     };
-    let reserve = Some(measured(Quantile::P95, us(12_345), 470));
+    let (returned, reserve) = (470, Some(measured(Quantile::P95, us(12_345), 470)));
     let other = ClassLimit { class: "web GET /other".into(), ..class() };
     let (text, _) =
-        written(vec![ClassLimit { reserve, ..cut_class() }, other], vec![needs, call()]);
+        written(vec![ClassLimit { returned, reserve, ..cut_class() }, other], vec![needs, call()]);
     insta::assert_snapshot!("written", text);
 }
 
@@ -169,7 +169,14 @@ fn a_deadline_is_told_only_where_requests_themselves_end_at_it() {
     let cut_with = Some((call().call, 28));
     assert_eq!(deadline(ClassLimit { cut_with, ..cut_class() }), (None, true));
     // Two of a hundred took longer and were answered.
-    assert_eq!(deadline(ClassLimit { outlasting: 10, ..cut_class() }), (None, true));
+    let longer = |part, whole| Proportion { part, whole };
+    assert_eq!(deadline(ClassLimit { outlasting: longer(10, 469), ..cut_class() }), (None, true));
+    // The same of a sample of the others.
+    let of_sample = |part| {
+        let outlasting = longer(part, 8_192);
+        deadline(ClassLimit { requests: 1_000_000, outlasting, ..cut_class() }).0
+    };
+    assert_eq!((of_sample(60), of_sample(100)), (Some(ms(2_000)), None));
     let mut few = cut_class();
     few.limit.atoms[0].count = 9;
     assert_eq!(deadline(few), (None, true));

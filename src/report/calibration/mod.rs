@@ -12,26 +12,44 @@ use crate::distributions::{Coverage, Overview};
 /// The section; none where nothing was called and nothing asked for.
 pub(super) fn section(
     calibration: &Calibration,
+    coverage: &Coverage,
     facts: &RunFacts,
     options: &Options,
 ) -> Option<Section> {
     if calibration.calls.is_empty() && calibration.classes.is_empty() {
         return None;
     }
-    let mut blocks = vec![Block::Note(what_counts(facts).to_owned())];
+    let mut blocks = vec![Block::Note(what_counts(coverage, facts))];
     blocks.extend(timeouts::blocks(calibration, options));
     blocks.extend(needs::blocks(calibration, options));
     Some(Section { title: "What durations tell".to_owned(), class: None, blocks })
 }
 
-fn what_counts(facts: &RunFacts) -> &'static str {
-    if facts.calibrated.is_some() {
-        "What follows is told by durations and outcomes alone. Requests and hops that declare nothing \
-         were judged by what of it is sure enough, and say so: inferred, or measured."
+/// What of it counted, here or when a contract was taken from traces before.
+fn what_counts(coverage: &Coverage, facts: &RunFacts) -> String {
+    let judged = if facts.calibrated.is_some() {
+        let whose = match facts.chosen {
+            // What nobody chose may have had a part in it.
+            Some(_) => " What judged them is told by all requests, what follows by those chosen.",
+            None => "",
+        };
+        format!(
+            "Requests and hops that declare nothing were judged by what of it is sure enough, and say so: \
+             inferred, or measured.{whose}"
+        )
+    } else if stood_in(coverage).is_some() {
+        "It judged nothing itself. Where nothing is declared a contract counts that was taken from traces, \
+         and what rests on that says so: inferred, or measured."
+            .to_owned()
     } else {
-        "What follows is told by durations and outcomes alone. Nothing was judged by it: what is \
-         declared, or in a contract, counts."
-    }
+        "Nothing was judged by it: what is declared, or in a contract, counts.".to_owned()
+    };
+    format!("What follows is told by durations and outcomes alone. {judged}")
+}
+
+/// That what was told is of a sample.
+fn of_sample(whats: &str, kept: u64) -> String {
+    format!(" {whats} are of a sample of {}.", text::count(kept))
 }
 
 /// What stood in for a contract where none was given: as much as `overview` tells of it.

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::{logarithm, with_quiet};
+use super::{logarithm, of_sample, with_quiet};
 use crate::calibrate::{Atom, Calibration, CallLimit, ClassLimit, Limit, Rule, as_set};
 use crate::report::model::{Block, Cell, Column, Row, Table};
 use crate::report::{Options, text, words};
@@ -25,7 +25,12 @@ pub(super) fn blocks(calibration: &Calibration, options: &Options) -> Vec<Block>
     given_up.sort_by_key(|class| Reverse(class.limit.cut));
     let mut blocks = Vec::new();
     if !(cut.is_empty() && given_up.is_empty()) {
-        blocks.push(Block::Note(HOW_TO_READ.to_owned()));
+        let limits = cut.iter().map(|call| &call.limit);
+        let limits = limits.chain(given_up.iter().map(|class| &class.limit));
+        let kept = limits.filter(|limit| limit.kept() < limit.cut).map(Limit::kept).max();
+        let mut note = HOW_TO_READ.to_owned();
+        note.extend(kept.map(|kept| of_sample("Where more were cut off, after and of them", kept)));
+        blocks.push(Block::Note(note));
     }
     blocks.extend(none_seen(&whole, cut.is_empty(), given_up.is_empty()).map(Block::Note));
     let calls = with_quiet(
@@ -61,9 +66,10 @@ fn none_seen(whole: &[&CallLimit], no_call: bool, no_request: bool) -> Option<St
 }
 
 /// What calls and classes have in common.
-fn columns_of_limits() -> [Column; 6] {
+fn columns_of_limits() -> [Column; 7] {
     [
         Column::new("cut off", "cut_off", ""),
+        Column::new("kept", "kept", "").ranked(Column::MACHINES),
         Column::new("seen", "few_ns", "range").ranked(1),
         Column::new("after", "timeout_ns", "").brief(),
         Column::new("of them", "at_timeout", "").ranked(2),
@@ -115,23 +121,23 @@ fn atoms(limit: &Limit) -> impl Iterator<Item = (usize, Option<&Atom>)> {
 }
 
 /// The cells of [`columns_of_limits`]; what is of all atoms stands beside the first.
-fn limit_cells(limit: &Limit, number: usize, atom: Option<&Atom>) -> [Cell; 6] {
-    let (cut, longest) = if number == 1 {
-        (Cell::Count(limit.cut), Cell::Time(limit.longest))
+fn limit_cells(limit: &Limit, number: usize, atom: Option<&Atom>) -> [Cell; 7] {
+    let (cut, kept, longest) = if number == 1 {
+        (Cell::Count(limit.cut), Cell::Count(limit.kept()), Cell::Time(limit.longest))
     } else {
-        (Cell::Absent, Cell::Absent)
+        (Cell::Absent, Cell::Absent, Cell::Absent)
     };
     let few = match (limit.few.first(), limit.few.last()) {
         (Some(&least), Some(&most)) => Cell::TimeRange(least, most),
         _ => Cell::Absent,
     };
     let Some(atom) = atom else {
-        return [cut, few, Cell::Absent, Cell::Absent, Cell::Absent, longest];
+        return [cut, kept, few, Cell::Absent, Cell::Absent, Cell::Absent, longest];
     };
     let count = atom.count as u64;
     let (value, lo, hi) = (as_set(atom), atom.lo, atom.hi);
     let after = Cell::Estimated { value, lo, hi, n: count };
-    [cut, Cell::Absent, after, Cell::Count(count), Cell::time(atom.round), longest]
+    [cut, kept, Cell::Absent, after, Cell::Count(count), Cell::time(atom.round), longest]
 }
 
 fn call_rows(call: &CallLimit) -> Vec<Row> {
