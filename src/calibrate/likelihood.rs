@@ -15,6 +15,10 @@ const WIDEST: f64 = 1.5;
 /// What is spread log-normally with at least that deviation is no pile.
 const NO_PILE: f64 = 0.05;
 
+/// Of two limits the longer would have let an attempt run clearly longer where they differ by more than
+/// that, in the unit of the shorter.
+const CLEARLY: f64 = 3.0;
+
 /// Strays take from a millisecond to twice the longest, each factor as likely as any other.
 const SHORTEST_STRAY: f64 = 1e6;
 
@@ -53,9 +57,10 @@ pub(super) struct Fit {
     /// The natural logarithm of the likelihood, less what the free parameters gain by chance
     /// (Schwarz: half the logarithm of the sample for each).
     pub evidence: f64,
-    /// How many attempts the constants cut off.
+    /// How many attempts the constants cut off, of those that their budget would have let run clearly
+    /// longer.
     pub by_constant: usize,
-    /// How many had used up what was left.
+    /// How many had used up what was left, of those that the constants would have let run clearly longer.
     pub by_budget: usize,
     /// The budgets.
     pub budgets: Vec<Nanos>,
@@ -88,10 +93,14 @@ struct Weighed {
 struct Expected {
     /// The limit, by number.
     limit: usize,
+    /// How long it should have taken.
+    length: f64,
     /// How much longer it took, in the unit of the limit.
     excess: f64,
     /// That unit.
     unit: f64,
+    /// Whether no other limit explains as well how long it took.
+    is_clear: bool,
 }
 
 impl Try {
@@ -188,21 +197,34 @@ impl Model {
     /// up, whichever comes first.
     fn expected(&self, it: &Try, limits: &[Option<f64>]) -> Option<Expected> {
         let (constants, budgets) = limits.split_at(self.constants.len().min(limits.len()));
-        let against = |limit: usize, length: f64| {
-            let unit = SHARE * length + FLOOR;
-            Expected { limit, excess: (it.duration - length) / unit, unit }
-        };
         let known = constants.iter().enumerate().filter_map(|(at, limit)| Some((at, (*limit)?)));
-        let nearest = known
-            .map(|(at, limit)| (limit, against(at, limit)))
-            .min_by(|(_, a), (_, b)| a.excess.abs().total_cmp(&b.excess.abs()));
+        let constant = known.map(|(at, limit)| Expected::of(it, at, limit));
+        let constant = constant.min_by(|a, b| a.excess.abs().total_cmp(&b.excess.abs()));
         let budget = it.budget.and_then(|at| Some((at, (*budgets.get(at)?)?)));
         let left = budget.map(|(at, budget)| {
-            let left = (budget - nanos(it.spent)).max(0.0);
-            (left, against(constants.len() + at, left))
+            Expected::of(it, constants.len() + at, (budget - nanos(it.spent)).max(0.0))
         });
-        let first = [nearest, left].into_iter().flatten().min_by(|(a, _), (b, _)| a.total_cmp(b));
-        first.map(|(_, expected)| expected)
+        match (constant, left) {
+            (Some(constant), Some(left)) if left.length < constant.length => {
+                Some(left.beside(constant))
+            }
+            (Some(constant), Some(left)) => Some(constant.beside(left)),
+            // Whether a budget that nobody knows would have let it run longer, nobody knows.
+            (Some(constant), None) => Some(Expected { is_clear: budgets.is_empty(), ..constant }),
+            (None, left) => left,
+        }
+    }
+}
+
+impl Expected {
+    fn of(it: &Try, limit: usize, length: f64) -> Self {
+        let unit = SHARE * length + FLOOR;
+        Self { limit, length, excess: (it.duration - length) / unit, unit, is_clear: true }
+    }
+
+    /// The same where another limit comes no sooner.
+    fn beside(self, other: Self) -> Self {
+        Self { is_clear: other.length - self.length > CLEARLY * self.unit, ..self }
     }
 }
 
@@ -230,7 +252,7 @@ impl Weighed {
             *sum += weight * expected.excess * expected.unit;
             *weights += weight;
         }
-        let is_sure = usize::from(weight > 0.5);
+        let is_sure = usize::from(weight > 0.5 && expected.is_clear);
         if is_constant {
             self.by_constant += is_sure;
         } else {

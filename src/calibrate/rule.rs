@@ -20,10 +20,13 @@ const LEAST: usize = 10;
 /// A rule is told where it is a hundred times as likely as any other.
 const CONVINCING: f64 = 2.0;
 
-/// Both limits of a rule that has two must have cut off so many, and one attempt in twenty: what is
-/// explained as well without one of them is no case of both.
-const LEAST_OF_EACH: usize = 3;
+/// Both limits of a rule that has two must have cut off one attempt in twenty, or it is no case of both:
+/// one limit explains the attempts as well.
 const ONE_IN: usize = 20;
+
+/// For it to be told both must have cut off that many. Where one cut off fewer, neither is the other
+/// limit told for the only one.
+const LEAST_OF_EACH: usize = 3;
 
 /// More attempts than that are thinned out: they tell no more.
 const MOST: usize = 512;
@@ -95,7 +98,7 @@ pub fn rule(cuts: &[&Cut], piles: &[Atom]) -> Judged {
         fits.extend(seen.propagated(view));
         fits.extend(seen.min_of_both(view, &constants));
     }
-    fits.retain(|told| told.is_whole(seen.cuts.len()));
+    fits.retain(|told| told.is_case(seen.cuts.len()));
     fits.sort_by(|a, b| b.fit.evidence.total_cmp(&a.fit.evidence));
     let Some(best) = fits.first() else { return refused(None) };
     let others = fits.iter().filter(|told| told.rule != best.rule).map(|told| told.fit.evidence);
@@ -105,6 +108,7 @@ pub fn rule(cuts: &[&Cut], piles: &[Atom]) -> Judged {
     // left does not decide where most attempts ended otherwise.
     let is_there = match best.rule {
         Rule::Propagated => 2 * best.fit.by_budget >= seen.cuts.len(),
+        Rule::MinOfBoth => !piles.is_empty() && best.of_rarer() >= LEAST_OF_EACH,
         _ => !piles.is_empty(),
     };
     if ratio < CONVINCING || views.is_empty() || !is_there {
@@ -128,11 +132,14 @@ struct Told {
 }
 
 impl Told {
-    /// Whether what makes up the rule is really there, among so many attempts.
-    fn is_whole(&self, attempts: usize) -> bool {
-        let least = LEAST_OF_EACH.max(attempts.div_ceil(ONE_IN));
-        let fewer = self.fit.by_constant.min(self.fit.by_budget);
-        self.rule != Rule::MinOfBoth || least <= fewer
+    /// Whether the rule, of so many attempts, says more than one limit alone.
+    fn is_case(&self, attempts: usize) -> bool {
+        self.rule != Rule::MinOfBoth || self.of_rarer() >= attempts.div_ceil(ONE_IN)
+    }
+
+    /// How many the limit cut off that cut off fewer.
+    fn of_rarer(&self) -> usize {
+        self.fit.by_constant.min(self.fit.by_budget)
     }
 }
 

@@ -8,7 +8,7 @@ use planted::rates::Rates;
 #[path = "../../../tests/support/planted/mod.rs"]
 mod planted;
 
-/// Of two dozen hops each.
+/// Of 27 hops each.
 const FLEETS: u64 = 150;
 /// Attempts that succeed say nothing of limits: more of them only take time.
 const MOST_SUCCEEDED: u64 = 400;

@@ -21,6 +21,8 @@ pub enum Kind {
     Fixed,
     /// What is left of the request's budget, one for each class.
     FromOrigin,
+    /// The same, where a part of the attempts begin at once, so that almost all is left.
+    PartAtOnce,
     /// What is left of a budget that counts from when the caller was called.
     FromCaller,
     /// The smaller of a constant and what is left.
@@ -37,9 +39,10 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Fixed,
         Self::FromOrigin,
+        Self::PartAtOnce,
         Self::FromCaller,
         Self::MinOfBoth,
         Self::FixedSteady,
@@ -116,6 +119,8 @@ struct Making {
     failure: (f64, f64),
     /// Time spent before is spread evenly, and not log-normally.
     is_even: bool,
+    /// The share of attempts that begin at once, before which hardly anything is spent.
+    at_once: f64,
     /// The share of the time spent that the caller spends itself; `None`: it calls at once.
     own_share: Option<f64>,
 }
@@ -161,6 +166,11 @@ impl Making {
         let p99 = timeout * dice.between(0.2, 1.5);
         let classes = 1 + dice.below(3);
         let is_even = dice.happens(0.5);
+        let at_once = match kind {
+            Kind::PartAtOnce => dice.pick(&[0.1, 0.3, 0.5]),
+            Kind::Fixed | Kind::MinOfBoth => dice.pick(&[0.0, 0.1]),
+            _ => 0.0,
+        };
         let budgets = (0..classes).map(|_| match kind {
             // Of what classes spend before, 30 to 70 % is more than the constant leaves.
             Kind::MinOfBoth => {
@@ -179,21 +189,24 @@ impl Making {
             success: (p99 / (Z99 * sigma).exp(), sigma),
             failure: (timeout * dice.between(0.2, 1.0), dice.log_between(0.1, 1.2)),
             is_even,
+            at_once,
             own_share: dice.happens(0.7).then(|| dice.between(0.2, 0.9)),
         }
     }
 
     /// What is spent before, of a budget.
-    fn spent(&self, dice: &mut Dice) -> f64 {
+    fn spent(&self, budget: f64, dice: &mut Dice) -> f64 {
         if matches!(self.kind, Kind::FixedSteady | Kind::PropagatedSteady) {
-            0.05 + 0.0002 * dice.unit()
+            budget * (0.05 + 0.0002 * dice.unit())
+        } else if dice.happens(self.at_once) {
+            dice.between(0.1, 4.0) * MS
         } else if self.is_even {
-            dice.between(0.01, 0.6)
+            budget * dice.between(0.01, 0.6)
         } else {
             loop {
                 let spent = dice.log_normal(SPENT_MEDIAN, SPENT_SIGMA);
                 if spent < 0.9 {
-                    return spent;
+                    return budget * spent;
                 }
             }
         }
@@ -202,14 +215,14 @@ impl Making {
     fn attempt(&self, dice: &mut Dice) -> Attempt {
         let class = usize::try_from(dice.below(self.budgets.len() as u64)).unwrap_or_default();
         let budget = self.budgets[class];
-        let spent = budget * self.spent(dice);
+        let spent = self.spent(budget, dice);
         let since_caller = match (self.kind, self.own_share) {
             (Kind::FromCaller, _) => spent,
             (_, Some(share)) => spent * share * dice.between(0.5, 1.0),
             (_, None) => dice.between(0.1, 1.0) * MS,
         };
         let upstream = match self.kind {
-            Kind::FromCaller => budget * self.spent(dice),
+            Kind::FromCaller => self.spent(budget, dice),
             _ => (spent - since_caller).max(0.0),
         };
         let left = budget
@@ -219,7 +232,7 @@ impl Making {
             };
         let limit = match self.kind {
             Kind::Fixed | Kind::FixedSteady => self.timeout,
-            Kind::FromOrigin | Kind::FromCaller | Kind::PropagatedSteady => left,
+            Kind::FromOrigin | Kind::PartAtOnce | Kind::FromCaller | Kind::PropagatedSteady => left,
             Kind::MinOfBoth => left.min(self.timeout),
             Kind::Cancelled | Kind::Failing => f64::INFINITY,
         };

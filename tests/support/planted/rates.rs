@@ -19,7 +19,7 @@ const SIZES: [(u64, u64); 3] = [(12, 40), (40, 140), (140, 400)];
 /// A rate that must hold: how many of how many, and how many of a hundred at least or at most.
 const RIGHT_PERCENT: usize = 95;
 const FALSE_PERCENT: usize = 1;
-const WRONG_BELOW_PERCENT: usize = 5;
+const WRONG_BELOW_PERCENT: usize = 2;
 
 /// By how many attempts that were cut off were seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -85,7 +85,7 @@ impl Size {
 }
 
 impl Rates {
-    /// Those of so many fleets, of two dozen hops each, over each of which no more than so many attempts
+    /// Those of so many fleets, of 27 hops each, over each of which no more than so many attempts
     /// succeed.
     pub fn of_fleets(fleets: u64, most_succeeded: u64, seed: u64) -> Self {
         let mut rates = Self::default();
@@ -191,15 +191,15 @@ impl Kind {
     const fn rule(self) -> Rule {
         match self {
             Self::Fixed => Rule::Fixed,
-            Self::FromOrigin | Self::FromCaller => Rule::Propagated,
+            Self::FromOrigin | Self::PartAtOnce | Self::FromCaller => Rule::Propagated,
             Self::MinOfBoth => Rule::MinOfBoth,
             _ => Rule::NotEnoughEvidence,
         }
     }
 
-    /// Whether durations pile up: at a constant, or because what is left hardly varies.
+    /// Whether durations pile up: at a constant, or because what is left hardly varies, of all or a part.
     const fn has_atom(self) -> bool {
-        self.is_timed() || self.is_steady()
+        self.is_timed() || self.is_steady() || matches!(self, Self::PartAtOnce)
     }
 
     const fn is_steady(self) -> bool {
@@ -210,6 +210,7 @@ impl Kind {
         match self {
             Self::Fixed => "fixed",
             Self::FromOrigin => "propagated from the origin",
+            Self::PartAtOnce => "propagated, part at once",
             Self::FromCaller => "propagated from the caller",
             Self::MinOfBoth => "min of both",
             Self::FixedSteady => "fixed, spent the same",
