@@ -85,13 +85,19 @@ const REMAINING: &str = "deadline.remaining_ms";
 const QUEUE: &str = "deadline.queue_ms";
 /// What Envoy tells a callee.
 const EXPECTED: &str = "http.request.header.x-envoy-expected-rq-timeout-ms";
+/// The same, by instrumentation that writes `_` for `-` unless it is told otherwise.
+const EXPECTED_UNDERSCORED: &str = "http.request.header.x_envoy_expected_rq_timeout_ms";
 /// When a load balancer took a request.
 const REQUEST_START: &str = "http.request.header.x-request-start";
+/// The same, by such instrumentation.
+const REQUEST_START_UNDERSCORED: &str = "http.request.header.x_request_start";
+/// How many tries of a remote procedure came before.
+const PREVIOUS: &str = "previous-rpc-attempts";
 
 const RULES: &[Rule] = &[
     grpc(
         "java",
-        "rpc.request.metadata.grpc-timeout",
+        "rpc.grpc.request.metadata.grpc-timeout",
         "otel.instrumentation.grpc.capture-metadata.server.request=grpc-timeout (newest agents: \
          otel.instrumentation.grpc.server.request-metadata.included=grpc-timeout)",
     ),
@@ -131,13 +137,13 @@ const RULES: &[Rule] = &[
     ),
     http(
         "python",
-        "http.request.header.x_envoy_expected_rq_timeout_ms",
+        EXPECTED_UNDERSCORED,
         "OTEL_INSTRUMENTATION_HTTP_CAPTURE_HEADERS_SERVER_REQUEST=x-envoy-expected-rq-timeout-ms, where a \
          mesh sends it; else write deadline.remaining_ms in a middleware",
     ),
     http(
         "nodejs",
-        EXPECTED,
+        EXPECTED_UNDERSCORED,
         "new HttpInstrumentation({ headersToSpanAttributes: { server: { requestHeaders: \
          ['x-envoy-expected-rq-timeout-ms'] } } }), where a mesh sends it; else write \
          deadline.remaining_ms in a middleware",
@@ -151,15 +157,16 @@ const RULES: &[Rule] = &[
     ),
     http(
         "ruby",
-        "http.request.header.x_envoy_expected_rq_timeout_ms",
+        EXPECTED_UNDERSCORED,
         "allowed_request_headers: ['x-envoy-expected-rq-timeout-ms'] of OpenTelemetry::Instrumentation::Rack, \
          where a mesh sends it; else write deadline.remaining_ms in a middleware",
     ),
     http(
         "envoy",
         EXPECTED,
-        "custom_tags: request_header x-envoy-expected-rq-timeout-ms under this tag (Istio: Telemetry, \
-         customTags), in the proxy of the callee",
+        "in the proxy of the callee, custom_tags: request_header x-envoy-expected-rq-timeout-ms under \
+         this tag (Istio: Telemetry, customTags), and respect_expected_rq_timeout: true of its router \
+         filter, which else overwrites the header by the timeout of its own route",
     ),
     http(
         "go",
@@ -205,13 +212,13 @@ const RULES: &[Rule] = &[
     ),
     queue(
         "python",
-        "http.request.header.x_request_start",
+        REQUEST_START_UNDERSCORED,
         "OTEL_INSTRUMENTATION_HTTP_CAPTURE_HEADERS_SERVER_REQUEST=x-request-start, where the load \
          balancer stamps it",
     ),
     queue(
         "nodejs",
-        REQUEST_START,
+        REQUEST_START_UNDERSCORED,
         "new HttpInstrumentation({ headersToSpanAttributes: { server: { requestHeaders: \
          ['x-request-start'] } } }), where the load balancer stamps it",
     ),
@@ -223,7 +230,7 @@ const RULES: &[Rule] = &[
     ),
     queue(
         "ruby",
-        "http.request.header.x_request_start",
+        REQUEST_START_UNDERSCORED,
         "allowed_request_headers: ['x-request-start'] of OpenTelemetry::Instrumentation::Rack, where the \
          load balancer stamps it",
     ),
@@ -241,8 +248,17 @@ const RULES: &[Rule] = &[
         Missing::Ordinal,
         Some(Way::Grpc),
         Some("java"),
-        "previous-rpc-attempts",
+        PREVIOUS,
         "gRPC's own spans: GrpcOpenTelemetry with GRPC_EXPERIMENTAL_ENABLE_OTEL_TRACING=true",
+    ),
+    rule(
+        Missing::Ordinal,
+        Some(Way::Grpc),
+        Some("go"),
+        PREVIOUS,
+        "gRPC's own spans: opentelemetry.DialOption of google.golang.org/grpc/stats/opentelemetry with \
+         TraceOptions, where gRPC's retry policy tries again; else write it on the client span of each \
+         try, 0 for the first",
     ),
     rule(
         Missing::Ordinal,
@@ -251,10 +267,17 @@ const RULES: &[Rule] = &[
         "retry.count",
         "spawn_upstream_span: true in the tracing of the connection manager",
     ),
+    rule(
+        Missing::Ordinal,
+        Some(Way::Grpc),
+        None,
+        PREVIOUS,
+        "write it on the client span of each try: 0 for the first, 1 for the one after it",
+    ),
     any(
         Missing::Ordinal,
         "http.request.resend_count",
-        "write it on the client span where the retry is made: 1 for the first",
+        "write it on the client span of each try but the first: 1 for the one after it",
     ),
     any(
         Missing::Clock,

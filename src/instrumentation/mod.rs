@@ -6,6 +6,7 @@
 mod advice;
 mod gap;
 mod request;
+mod untraced;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +15,7 @@ pub use advice::{Advice, Rule, advice, rules};
 pub use gap::{Gap, GapSeen, Missing, Way};
 
 use crate::distributions::{Name, Names, merged};
-use crate::tables::{Tables, by_request};
+use crate::tables::{Races, Tables, by_request};
 use request::Request;
 
 merged! {
@@ -66,6 +67,7 @@ impl Instrumentation {
         let mut hops = by_request(&tables.hops, |row| (row.trace_id, row.root_span_id));
         let mut attempts = by_request(&tables.attempts, |row| (row.trace_id, row.root_span_id));
         let mut segments = by_request(&tables.segments, |row| (row.trace_id, row.root_span_id));
+        let races = Races::of(&tables.attempts);
         for row in &tables.requests {
             let key = (row.trace_id, row.root_span_id);
             let request = Request {
@@ -73,6 +75,7 @@ impl Instrumentation {
                 hops: hops.remove(&key).unwrap_or_default(),
                 attempts: attempts.remove(&key).unwrap_or_default(),
                 segments: segments.remove(&key).unwrap_or_default(),
+                races: &races,
                 strings: &tables.strings,
             };
             let served = request.hops.iter().filter(|hop| hop.server_span_id.is_some());

@@ -4,11 +4,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Explained;
 use super::gap::{Gap, Missing, Way};
+use super::untraced::{Untraced, wide};
 use crate::distributions::{Name, Names};
 use crate::span::{GrantKind, Interner, Outcome, SpanId, Sym};
 use crate::tables::{
-    AttemptKind, AttemptRow, BlindSpot, Category, DeadlineSource, HopRow, RequestRow, SegmentRow,
-    Verdict,
+    AttemptKind, AttemptRow, BlindSpot, Category, DeadlineSource, HopRow, Races, RequestRow,
+    SegmentRow, Verdict,
 };
 use crate::units::Nanos;
 
@@ -63,19 +64,21 @@ pub(super) struct Request<'t> {
     pub(super) hops: &'t [HopRow],
     pub(super) attempts: &'t [AttemptRow],
     pub(super) segments: &'t [SegmentRow],
+    pub(super) races: &'t Races,
     pub(super) strings: &'t Interner,
 }
 
-/// What is undecided at one service, and the hops that would tell it.
+/// What is undecided at one service.
 #[derive(Default)]
-struct Undecided<'t> {
+struct Undecided {
     time: Nanos,
-    hops: Vec<&'t HopRow>,
+    /// What makes the spans that would tell it, and what the hops that these are of are called.
+    told_by: Vec<(Option<Sym>, Sym)>,
 }
 
-type Gaps<'t> = FxHashMap<(Missing, Option<Sym>), Undecided<'t>>;
+type Gaps = FxHashMap<(Missing, Option<Sym>), Undecided>;
 
-impl<'t> Request<'t> {
+impl Request<'_> {
     /// Adds the request to those of its class.
     pub(super) fn add_to(&self, class: &mut Explained, names: &mut Names<'_>) {
         let row = self.row;
@@ -101,10 +104,10 @@ impl<'t> Request<'t> {
             let seen = class.gaps.entry(gap).or_default();
             seen.requests += 1;
             seen.undecided_ns += wide(time);
-            for hop in undecided.hops {
-                let stack: Option<Name> = hop.stack.map(|stack| names.get(stack));
+            for (stack, operation) in undecided.told_by {
+                let stack: Option<Name> = stack.map(|stack| names.get(stack));
                 *seen.stacks.entry(stack).or_default() += 1;
-                let way = Way::of(self.strings.get(hop.operation));
+                let way = Way::of(self.strings.get(operation));
                 *seen.ways.entry(way).or_default() += 1;
             }
         }
@@ -115,27 +118,20 @@ impl<'t> Request<'t> {
         self.segments.iter().filter(|row| is_wanted(row)).map(|row| row.duration_ns).sum()
     }
 
-    fn called(&self) -> impl Iterator<Item = &'t HopRow> {
+    fn called(&self) -> impl Iterator<Item = &HopRow> {
         self.hops.iter().filter(|hop| hop.verdict != Verdict::Origin)
     }
 
     /// Counts hops, and those whose caller had gone.
     fn add_hops(&self, class: &mut Explained) {
-        let hedges = self.attempts.iter().filter(|row| row.kind == AttemptKind::Hedge);
-        let raced: FxHashSet<SpanId> = hedges.map(|row| row.call_id).collect();
-        let of_race = self.attempts.iter().filter(|row| raced.contains(&row.call_id));
-        let of_race: FxHashSet<SpanId> = of_race.map(|row| row.span_id).collect();
+        let lost = self.attempts.iter().filter(|row| self.races.is_lost(row));
+        let lost: FxHashSet<SpanId> = lost.map(|row| row.span_id).collect();
         for hop in self.called() {
             class.hops += 1;
             class.granted += u64::from(is_granted(hop));
-            // Whoever loses a race was cut off because another had answered.
-            let lost = hop.client_span_id.is_some_and(|client| of_race.contains(&client));
-            let is_cut = match hop.outcome {
-                Outcome::DeadlineExceeded => true,
-                Outcome::Cancelled => !lost,
-                Outcome::Ok | Outcome::Error | Outcome::Rejected => false,
-            };
-            if hop.client_span_id.is_none() || !is_cut {
+            let is_cut = matches!(hop.outcome, Outcome::DeadlineExceeded | Outcome::Cancelled);
+            let client = hop.client_span_id.filter(|client| is_cut && !lost.contains(client));
+            if client.is_none() {
                 continue;
             }
             match hop.return_ns {
@@ -153,52 +149,47 @@ impl<'t> Request<'t> {
     }
 
     /// Where no span says how much time there is, nothing of the request can be compared with that.
-    fn find_deadline(&self, gaps: &mut Gaps<'t>) {
+    fn find_deadline(&self, gaps: &mut Gaps) {
         let source = self.row.deadline_source;
         if matches!(source, DeadlineSource::None | DeadlineSource::Inferred) {
             let undecided =
                 gaps.entry((Missing::Deadline, Some(self.row.root_service))).or_default();
             undecided.time = self.row.elapsed_ns;
-            undecided.hops.extend(self.hops.iter().filter(|hop| hop.verdict == Verdict::Origin));
+            let origin = self.hops.iter().filter(|hop| hop.verdict == Verdict::Origin);
+            undecided.told_by.extend(origin.map(callee));
         }
     }
 
     /// Time on the path in calls of which only the client half is there. Gives what of it was spent at
     /// systems that write no spans.
-    fn find_callees(&self, gaps: &mut Gaps<'t>) -> Nanos {
-        let unseen = self.called().filter(|hop| hop.server_span_id.is_none());
-        let mut calls: FxHashMap<(Option<Sym>, Sym), &HopRow> = FxHashMap::default();
-        for hop in unseen.filter(|hop| hop.client_span_id.is_some()) {
-            let known = calls.entry((hop.caller_service, hop.operation)).or_insert(hop);
-            if known.callee_service.is_none() {
-                *known = hop;
-            }
-        }
+    fn find_callees(&self, gaps: &mut Gaps) -> Nanos {
+        let calls = Untraced::of(self.hops, self.attempts);
         let mut at_systems = Nanos::ZERO;
         for row in self.segments.iter().filter(|row| row.category == Category::Downstream) {
-            let hop = calls.get(&(Some(row.service), row.operation)).copied();
-            let key = match hop.and_then(|hop| hop.callee_service) {
-                Some(callee) if SYSTEMS.contains(&self.strings.get(callee)) => {
-                    at_systems += row.duration_ns;
-                    continue;
-                }
-                Some(callee) => (Missing::CalleeSpan, Some(callee)),
-                None => (Missing::CalleeName, Some(row.service)),
-            };
-            let undecided = gaps.entry(key).or_default();
-            undecided.time += row.duration_ns;
-            undecided.hops.extend(hop);
+            for part in calls.split(row.service, row.operation, row.duration_ns) {
+                let key = match part.callee {
+                    Some(callee) if SYSTEMS.contains(&self.strings.get(callee)) => {
+                        at_systems += part.time;
+                        continue;
+                    }
+                    Some(callee) => (Missing::CalleeSpan, Some(callee)),
+                    None => (Missing::CalleeName, Some(row.service)),
+                };
+                let undecided = gaps.entry(key).or_default();
+                undecided.time += part.time;
+                undecided.told_by.push((part.stack, row.operation));
+            }
         }
         at_systems
     }
 
     /// A service's own time on the path, where a call came without saying how much there is.
-    fn find_grants(&self, gaps: &mut Gaps<'t>) {
+    fn find_grants(&self, gaps: &mut Gaps) {
         let ungranted = |hop: &&HopRow| hop.server_span_id.is_some() && !is_granted(hop);
         for hop in self.called().filter(ungranted) {
             if let Some(service) = hop.callee_service {
                 let undecided = gaps.entry((Missing::Grant, Some(service))).or_default();
-                undecided.hops.push(hop);
+                undecided.told_by.push(callee(hop));
             }
         }
         let is_own =
@@ -211,35 +202,45 @@ impl<'t> Request<'t> {
     }
 
     /// Time on the way to a service, which bounds what of it was spent in a queue before it.
-    fn find_queues(&self, gaps: &mut Gaps<'t>) {
+    fn find_queues(&self, gaps: &mut Gaps) {
         let network = self.spent(|row| row.category == Category::Network);
         for hop in self.called().filter(|hop| hop.queue_key.is_none()) {
             if let (Some(service), Some(transit)) = (hop.callee_service, hop.transit_ns) {
                 let undecided = gaps.entry((Missing::Queue, Some(service))).or_default();
                 undecided.time = (undecided.time + transit.at_least_zero()).min(network);
-                undecided.hops.push(hop);
+                undecided.told_by.push(callee(hop));
             }
         }
     }
 
     /// The time of attempts that are taken for retries because of when they began.
-    fn find_ordinals(&self, gaps: &mut Gaps<'t>) {
+    fn find_ordinals(&self, gaps: &mut Gaps) {
         let is_inferred =
             |row: &&AttemptRow| row.kind == AttemptKind::Retry && row.ordinal_key.is_none();
-        let mut hops: FxHashMap<SpanId, &HopRow> = FxHashMap::default();
-        for row in self.attempts.iter().filter(is_inferred) {
-            if hops.is_empty() {
-                let of_client = |hop: &'t HopRow| Some((hop.client_span_id?, hop));
-                hops = self.hops.iter().filter_map(of_client).collect();
-            }
+        let mut inferred = self.attempts.iter().filter(is_inferred).peekable();
+        if inferred.peek().is_none() {
+            return;
+        }
+        let by_id: FxHashMap<SpanId, &HopRow> =
+            self.hops.iter().map(|hop| (hop.hop_id, hop)).collect();
+        let of_client = self.hops.iter().filter_map(|hop| Some((hop.client_span_id?, hop)));
+        let by_client: FxHashMap<SpanId, &HopRow> = of_client.collect();
+        for row in inferred {
+            let hop = by_client.get(&row.span_id).copied();
+            // Whoever tries again tells it: of the hop with both halves the stack is that of its callee,
+            // and its caller is the callee of the hop above.
+            let caller = hop.and_then(|hop| match hop.server_span_id {
+                None => Some(hop),
+                Some(_) => by_id.get(&hop.caller_hop_id?).copied(),
+            });
             let undecided = gaps.entry((Missing::Ordinal, row.caller_service)).or_default();
             undecided.time += row.duration_ns;
-            undecided.hops.extend(hops.get(&row.span_id));
+            undecided.told_by.push((caller.and_then(|hop| hop.stack), row.operation));
         }
     }
 
     /// Late work of which clocks leave open whether it was late.
-    fn find_clock(&self, gaps: &mut Gaps<'t>) {
+    fn find_clock(&self, gaps: &mut Gaps) {
         let bounds = self.row.late_work_max_ns.zip(self.row.late_work_min_ns);
         let Some(open) =
             bounds.map(|(most, least)| most - least).filter(|open| *open > Nanos::ZERO)
@@ -254,7 +255,7 @@ impl<'t> Request<'t> {
         if let Some(widest) = served.max_by_key(width) {
             let undecided = gaps.entry((Missing::Clock, widest.callee_service)).or_default();
             undecided.time = open;
-            undecided.hops.push(widest);
+            undecided.told_by.push(callee(widest));
         }
     }
 }
@@ -264,6 +265,7 @@ fn is_granted(hop: &HopRow) -> bool {
     hop.grant_kind.is_some_and(|kind| kind != GrantKind::Inferred)
 }
 
-fn wide(length: Nanos) -> i128 {
-    i128::from(length.as_nanos())
+/// The callee of a hop as what tells something of it.
+fn callee(hop: &HopRow) -> (Option<Sym>, Sym) {
+    (hop.stack, hop.operation)
 }

@@ -53,7 +53,7 @@ fn what_is_missing_is_named_and_once_it_is_there_the_next_is() {
     // Its span explains all of the time, and leaves open how much of it the service was given.
     let seen = told("record-seen", &asks_fraud(Some(&json!({}))));
     assert_eq!(explained(&seen), (1_000 * MS, 1_000 * MS));
-    let grpc = "rpc.request.metadata.grpc-timeout";
+    let grpc = "rpc.grpc.request.metadata.grpc-timeout";
     assert_eq!(next(&seen), ("grant".into(), "fraud".into(), grpc.into(), 580));
     let row = told("record-row", &asks_fraud(Some(&json!({})))).rows("record_next")[0].clone();
     assert_eq!((&row["stack"], &row["way"]), (&json!("java"), &json!("grpc")));
@@ -75,7 +75,7 @@ fn the_sentence_names_attribute_setting_and_runner_up() {
     let told = Told::of("record-words", &asks_fraud(Some(&json!({}))), &["--deadline", "1s"]);
     let notes = told.notes("What to record next");
     for words in [
-        "gateway POST /pay: record how much time fraud is given (rpc.request.metadata.grpc-timeout)",
+        "record how much time fraud is given (rpc.grpc.request.metadata.grpc-timeout)",
         "58.0 % of what had passed, 580 ms a request",
         "otel.instrumentation.grpc.capture-metadata.server.request=grpc-timeout",
         "Next: how long requests queue before fraud (deadline.queue_ms), 1.0 %.",
@@ -105,6 +105,147 @@ fn time_in_the_dark_is_told() {
     let spans_of = |row: &Value| row["missing"] == "callee_span" && row["service"] == "mysql";
     assert!(!told.rows("record_next").iter().any(spans_of));
 }
+
+/// What is undecided without the spans of each service, in ms.
+fn untraced_ms(told: &Told) -> Vec<(String, i64)> {
+    let rows = told.rows("record_next");
+    let rows = rows.iter().filter(|row| row["missing"] == "callee_span");
+    let told = |row: &Value| {
+        let service = row["service"].as_str().unwrap().to_owned();
+        (service, count(row, "undecided_ns_share") / MS)
+    };
+    let mut all: Vec<(String, i64)> = rows.map(told).collect();
+    all.sort();
+    all
+}
+
+/// A `GET` that is not traced at the other end.
+fn get(id: u64, parent: u64, from: &str, to: &str, times: [u64; 2]) -> String {
+    line((1, id, parent, from, "GET", "client", times), &json!({"service.peer.name": to}))
+}
+
+#[test]
+fn clients_that_call_all_their_spans_alike_leave_to_each_callee_its_own_time() {
+    let spans = [
+        line((1, 1, 0, "web", "GET /", "server", [0, 1_000]), &json!({})),
+        get(2, 1, "web", "fast", [5, 15]),
+        get(3, 1, "web", "slow", [20, 800]),
+        line((1, 4, 1, "web", "GET", "client", [805, 985]), &json!({"db.system": "redis"})),
+        line((1, 5, 1, "web", "GET", "client", [990, 999]), &json!({})),
+    ];
+    let told = Told::of("record-alike", &spans.concat(), &[]);
+    assert_eq!(untraced_ms(&told), [("fast".to_owned(), 10), ("slow".to_owned(), 780)]);
+    let row = &told.rows("explained")[0];
+    let times = ["downstream_ns_sum", "systems_ns_sum"];
+    assert_eq!(times.map(|name| count(row, name) / MS), [979, 180]);
+    let nameless = told.row("record_next", &[("missing", "callee_name")]);
+    assert_eq!(count(&nameless, "undecided_ns_share") / MS, 9);
+}
+
+#[test]
+fn of_calls_at_one_time_that_is_told_which_the_path_went_through() {
+    // The short one ends first; of the long ones the last to end was waited for, and before that one
+    // began the other; the caller had given up when the last was answered.
+    let server = ("web", "GET /", "server");
+    let spans = [
+        line((1, 1, 0, server.0, server.1, server.2, [0, 1_000]), &json!({})),
+        get(2, 1, "web", "short", [100, 150]),
+        get(3, 1, "web", "before", [100, 700]),
+        get(4, 1, "web", "last", [400, 900]),
+        get(5, 1, "web", "left", [950, 3_000]),
+        // Beside a call that is traced and took longer nobody waits for it.
+        line((1, 6, 1, "web", "POST", "client", [10, 98]), &json!({"service.peer.name": "shop"})),
+        line((1, 7, 6, "shop", "POST /", "server", [11, 97]), &json!({})),
+        get(8, 1, "web", "beside", [10, 90]),
+    ];
+    let told = Told::of("record-beside", &spans.concat(), &[]);
+    let own = |service: &str, time| (service.to_owned(), time);
+    let path = [own("before", 250), own("last", 500), own("left", 50), own("short", 50)];
+    assert_eq!(untraced_ms(&told), path);
+    assert_eq!(count(&told.rows("explained")[0], "downstream_ns_sum") / MS, 850);
+}
+
+#[test]
+fn parts_that_cannot_be_told_sum_to_the_whole() {
+    // The inner work covers only a part of each call, and who was waited for there is not seen.
+    let spans = [
+        line((1, 1, 0, "web", "GET /", "server", [0, 100]), &json!({})),
+        line((1, 2, 1, "web", "one", "internal", [0, 50]), &json!({})),
+        line((1, 3, 1, "web", "two", "internal", [20, 100]), &json!({})),
+        get(4, 2, "web", "a", [5, 45]),
+        get(5, 3, "web", "b", [30, 90]),
+        get(6, 3, "web", "c", [91, 94]),
+    ];
+    let told = Told::of("record-parts", &spans.concat(), &[]);
+    let rows = told.rows("record_next");
+    let rows = rows.iter().filter(|row| row["missing"] == "callee_span");
+    let parts: i64 = rows.map(|row| count(row, "undecided_ns_share")).sum();
+    assert_eq!(parts, count(&told.rows("explained")[0], "downstream_ns_sum"));
+}
+
+#[test]
+fn hedges_that_nobody_won_are_dark() {
+    let dark = |name: &str, statuses: [i64; 2]| {
+        let attempt = |number: usize| {
+            json!({"service.peer.name": "search", "server.address": "search",
+                PREVIOUS: number, "rpc.grpc.status_code": statuses[number]})
+        };
+        let spans = [
+            line((1, 1, 0, "web", "GET /", "server", [0, 600]), &json!({})),
+            line((1, 2, 1, "web", "search", "client", [5, 505]), &attempt(0)),
+            line((1, 3, 1, "web", "search", "client", [205, 505]), &attempt(1)),
+        ];
+        let told = Told::of(name, &spans.concat(), &[]);
+        assert_eq!(count(&told.row("retrying", &[("operation", "search")]), "hedges"), 1);
+        let row = told.rows("explained")[0].clone();
+        (count(&row, "dark_calls"), count(&row, "dark_ns_sum") / MS)
+    };
+    let (answered, cancelled) = (0, 1);
+    assert_eq!(dark("record-nobody-won", [cancelled, cancelled]), (2, 800));
+    assert_eq!(dark("record-hedge-won", [cancelled, answered]), (0, 0));
+}
+
+#[test]
+fn the_caller_tells_which_try_it_is() {
+    let of = |language: &str, line: String| {
+        let resource =
+            format!("\"host.name\":\"one-host\",\"telemetry.sdk.language\":\"{language}\"");
+        line.replace("\"host.name\":\"one-host\"", &resource)
+    };
+    let advised = |name: &str, caller: &str, callee: Option<&str>| {
+        let failed = json!({"service.peer.name": "cart", "server.address": "cart",
+            "rpc.grpc.status_code": 14});
+        let client = |id, times, attributes: &Value| {
+            of(caller, line((1, id, 1, "web", "shop.Cart/Get", "client", times), attributes))
+        };
+        let mut spans = vec![
+            of(caller, line((1, 1, 0, "web", "GET /", "server", [0, 1_000]), &json!({}))),
+            client(2, [5, 400], &failed),
+            client(3, [410, 990], &json!({"service.peer.name": "cart", "server.address": "cart"})),
+        ];
+        for (id, client, times) in [(4, 2, [6, 399]), (5, 3, [411, 989])] {
+            let server = (1, id, client, "cart", "shop.Cart/Get", "server", times);
+            spans.extend(callee.map(|callee| of(callee, line(server, &json!({})))));
+        }
+        let told = Told::of(name, &spans.concat(), &[]);
+        let row = told.row("record_next", &[("missing", "ordinal")]);
+        let text = |key: &str| row[key].as_str().unwrap().to_owned();
+        assert_eq!((text("service"), text("attribute")), ("web".into(), PREVIOUS.into()));
+        (text("stack"), text("setting"))
+    };
+    let (stack, setting) = advised("record-go-java", "go", Some("java"));
+    assert!(stack == "go" && setting.contains("grpc/stats/opentelemetry"), "{setting}");
+    let (stack, setting) = advised("record-java-go", "java", Some("go"));
+    assert!(stack == "java" && setting.contains("GrpcOpenTelemetry"), "{setting}");
+    let (stack, setting) = advised("record-java", "java", None);
+    assert!(stack == "java" && setting.contains("GrpcOpenTelemetry"), "{setting}");
+    // Nothing writes it there: the name is still that of remote procedures, and not that of HTTP.
+    let (stack, setting) = advised("record-rust", "rust", Some("java"));
+    assert!(stack == "rust" && setting.contains("0 for the first"), "{setting}");
+}
+
+/// How many tries of a remote procedure came before.
+const PREVIOUS: &str = "previous-rpc-attempts";
 
 #[test]
 fn the_name_of_a_span_tells_how_it_was_asked() {
@@ -165,8 +306,24 @@ fn each_stack_gets_its_own_setting() {
     assert!(setting(Way::Http, "python").contains("HTTP_CAPTURE_HEADERS_SERVER_REQUEST"));
     assert!(setting(Way::Http, "dotnet").contains("ASPNETCORE"));
     assert!(setting(Way::Http, "envoy").contains("custom_tags"));
+    // Without it the proxy tells the timeout of its own route, and not what the caller gave.
+    assert!(setting(Way::Http, "envoy").contains("respect_expected_rq_timeout: true"));
     // Of what nothing is known the project's own attribute is advised.
     assert_eq!(advice(Missing::Grant, Way::Unknown, None).attribute, "deadline.remaining_ms");
+}
+
+#[test]
+fn attributes_are_advised_as_they_are_written_by_default() {
+    let attribute = |missing, way, stack| advice(missing, way, Some(stack)).attribute;
+    let java = attribute(Missing::Grant, Way::Grpc, "java");
+    assert_eq!(java, "rpc.grpc.request.metadata.grpc-timeout");
+    let expected = |stack| attribute(Missing::Grant, Way::Http, stack);
+    let underscored = "http.request.header.x_envoy_expected_rq_timeout_ms";
+    assert_eq!(["nodejs", "python", "ruby"].map(expected), [underscored; 3]);
+    let dashed = "http.request.header.x-envoy-expected-rq-timeout-ms";
+    assert_eq!(["java", "dotnet", "envoy"].map(expected), [dashed; 3]);
+    let queue = attribute(Missing::Queue, Way::Http, "nodejs");
+    assert_eq!(queue, "http.request.header.x_request_start");
 }
 
 #[test]
