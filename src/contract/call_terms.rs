@@ -87,7 +87,7 @@ impl Calls {
 impl CallTerms {
     /// Whether it is about calls of that name by `caller` to `callee`. Whom a call calls is not always
     /// known: then caller and name decide, where it says anything of either.
-    fn matches(&self, caller: &str, callee: Option<&str>, operation: &str) -> bool {
+    pub fn matches(&self, caller: &str, callee: Option<&str>, operation: &str) -> bool {
         let fits =
             |glob: &Option<Glob>, text: &str| glob.as_ref().is_none_or(|glob| glob.matches(text));
         fits(&self.caller, caller)

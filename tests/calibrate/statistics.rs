@@ -136,6 +136,7 @@ fn cut(duration: f64, elapsed: f64, since_caller: f64, class: &str) -> Cut {
         class: class.into(),
         outcome: Outcome::DeadlineExceeded,
         went_on: None,
+        by_others: false,
     }
 }
 

@@ -1,7 +1,8 @@
 //! The contract that a calibration comes to: what holds in it, and what is only said.
 
 use dwindle::calibrate::{
-    Atom, Calibration, CallLimit, ClassLimit, Funding, Judged, Limit, Measured, Rule, contract_text,
+    Atom, Calibration, CallLimit, ClassLimit, CutWith, Funding, Judged, Limit, Measured, Rule,
+    contract_text,
 };
 use dwindle::contract::ContractFile;
 use dwindle::distributions::{Call, Estimate};
@@ -55,6 +56,7 @@ fn call() -> CallLimit {
             constant: None,
             budget: None,
         },
+        outlasting: Proportion::default(),
         same_elsewhere: 0,
         succeeded: (7, 1),
         allowance: None,
@@ -166,7 +168,7 @@ fn a_deadline_is_told_only_where_requests_themselves_end_at_it() {
     };
     assert_eq!(deadline(cut_class()), (Some(ms(2_000)), false));
     // What they waited for was cut off after a constant.
-    let cut_with = Some((call().call, 28));
+    let cut_with = Some(CutWith { call: call().call, is_constant: true, requests: 28 });
     assert_eq!(deadline(ClassLimit { cut_with, ..cut_class() }), (None, true));
     // Two of a hundred took longer and were answered.
     let longer = |part, whole| Proportion { part, whole };
@@ -342,7 +344,7 @@ proptest! {
             service: service.as_str().into(),
             operation: name.as_str().into(),
             limit,
-            cut_with: Some((of, 3)),
+            cut_with: Some(CutWith { call: of, is_constant: false, requests: 3 }),
             declared: (500, declared.map(|(one, other)| (one, if alike { one } else { one.max(other) }))),
             reserve,
             ..class()
