@@ -1,9 +1,11 @@
--- How much of the evidence is there: deadlines, grants, callees, allowances and sampling.
+-- How much of the evidence is there: deadlines, grants, callees, allowances and sampling; and how much was
+-- told by durations where nothing is declared.
 --
 -- inputs: requests, hops, attempts
 -- columns:
 --   evidence: deadlines of requests, grants of hops below the origin, callee spans of calls,
---     allowances of attempts, sampling probabilities of requests
+--     allowances of attempts, sampling probabilities of requests; inferred deadlines and timeouts, and
+--     measured allowances, stand by themselves
 --   have: how many have it
 --   whole: of how many
 --   share: that part of them; null of none
@@ -11,20 +13,35 @@ WITH counted AS (
   SELECT
     1 AS place,
     'deadlines' AS evidence,
-    count(*) FILTER (WHERE deadline_source <> 'none') AS have,
+    count(*) FILTER (WHERE deadline_source NOT IN ('none', 'inferred')) AS have,
     count(*) AS whole
   FROM requests
   UNION ALL
   SELECT
     2 AS place,
+    'inferred_deadlines' AS evidence,
+    count(*) FILTER (WHERE deadline_source = 'inferred') AS have,
+    count(*) AS whole
+  FROM requests
+  UNION ALL
+  SELECT
+    3 AS place,
     'grants' AS evidence,
-    count(granted_ns) AS have,
+    count(*) FILTER (WHERE grant_kind <> 'inferred') AS have,
     count(*) AS whole
   FROM hops
   WHERE verdict <> 'origin'
   UNION ALL
   SELECT
-    3 AS place,
+    4 AS place,
+    'inferred_timeouts' AS evidence,
+    count(*) FILTER (WHERE grant_kind = 'inferred') AS have,
+    count(*) AS whole
+  FROM hops
+  WHERE verdict <> 'origin'
+  UNION ALL
+  SELECT
+    5 AS place,
     'callee_spans' AS evidence,
     count(server_span_id) AS have,
     count(*) AS whole
@@ -32,14 +49,21 @@ WITH counted AS (
   WHERE client_span_id IS NOT NULL
   UNION ALL
   SELECT
-    4 AS place,
+    6 AS place,
     'allowances' AS evidence,
-    count(allowance_ns) AS have,
+    count(*) FILTER (WHERE allowance_key <> 'measured') AS have,
     count(*) AS whole
   FROM attempts
   UNION ALL
   SELECT
-    5 AS place,
+    7 AS place,
+    'measured_allowances' AS evidence,
+    count(*) FILTER (WHERE allowance_key = 'measured') AS have,
+    count(*) AS whole
+  FROM attempts
+  UNION ALL
+  SELECT
+    8 AS place,
     'sampling' AS evidence,
     count(weight) AS have,
     count(*) AS whole

@@ -70,7 +70,10 @@ fn the_page_of_an_analyzed_folder_is_that_of_its_traces() {
     let without_origin =
         |page: &str| page.split("How this was made</h2>").next().unwrap().to_owned();
     let of_folder = page(&[folder.to_str().unwrap()]);
-    assert_eq!(without_origin(&of_folder), without_origin(&page(&["fixtures/shop"])));
+    assert_eq!(
+        without_origin(&of_folder),
+        without_origin(&page(&["fixtures/shop", "--declared-only"]))
+    );
 }
 
 #[test]

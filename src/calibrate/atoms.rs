@@ -148,13 +148,11 @@ impl Side {
 
     /// How likely it would hold as many as it does, or more.
     fn chance(self, window: Window) -> f64 {
-        match self.width {
-            0 => 0.0,
-            _ => {
-                let all = window.count() + self.count;
-                upper_binomial(all, self.share(window), window.count())
-            }
+        if self.width == 0 {
+            return 0.0;
         }
+        let all = window.count() + self.count;
+        upper_binomial(all, self.share(window), window.count())
     }
 }
 

@@ -27,31 +27,31 @@ pub(super) fn length(length: Nanos) -> String {
 
 /// What the attempts of a call show of when they are cut off.
 pub(super) fn of_timeout(of: &CallLimit) -> String {
-    let mut told = limit(&of.limit, of.attempts, "attempt", of.same_elsewhere);
+    let mut told = vec![limit(&of.limit, of.attempts, "attempt", of.same_elsewhere)];
     if of.unheard > 0 {
         let whose = match of.unheard {
             1 if of.limit.cut == 1 => "Its".to_owned(),
             n => format!("Of {n} the"),
         };
-        told += &format!(" {whose} callee went on and ended well, which nobody heard.");
+        told.push(format!("{whose} callee went on and ended well, which nobody heard."));
     }
     if of.outlasting.part > 0 {
-        told += &outlasting(of.outlasting, "that succeeded or were cut off");
+        told.push(outlasting(of.outlasting, "that succeeded or were cut off"));
     }
     if of.answered > 0 {
-        told += &format!(
-            " {} ended as if cut off, but had been answered by a callee that failed.",
+        told.push(format!(
+            "{} ended as if cut off, but had been answered by a callee that failed.",
             counted(of.answered, "attempt")
-        );
+        ));
     }
     if of.limit.few.is_empty() && of.limit.cut > 0 {
-        told += &format!(" {}", rule(of));
+        told.push(rule(of));
     }
-    told
+    told.join(" ")
 }
 
 fn outlasting(of: Proportion, which: &str) -> String {
-    format!(" Of {} {which} {} took longer.", count(of.whole), count(of.part))
+    format!("Of {} {which} {} took longer.", count(of.whole), count(of.part))
 }
 
 fn rule(of: &CallLimit) -> String {
@@ -95,36 +95,34 @@ fn rule(of: &CallLimit) -> String {
 
 /// What the requests of a class show of when they are cut off.
 pub(super) fn of_deadline(of: &ClassLimit) -> String {
-    let mut told = declared(of);
-    if !told.is_empty() {
-        told.push(' ');
-    }
-    told += &limit(&of.limit, of.requests, "request", 0);
+    let limit = limit(&of.limit, of.requests, "request", 0);
+    let mut told: Vec<String> =
+        [declared(of), limit].into_iter().filter(|it| !it.is_empty()).collect();
     if let Some(CutWith { call, is_constant, requests }) = &of.cut_with {
         let (requests, call) = (count(*requests), named(call));
-        told += &if *is_constant {
+        told.push(if *is_constant {
             format!(
-                " {requests} of these ended when a call was cut off after a constant ({call}): they \
+                "{requests} of these ended when a call was cut off after a constant ({call}): they \
                  ended because it was."
             )
         } else {
             format!(
-                " {requests} of these ended when a call was cut off (mostly {call}): whose limit it was, \
+                "{requests} of these ended when a call was cut off (mostly {call}): whose limit it was, \
                  they do not tell."
             )
-        };
+        });
     }
     if of.outlasting.part > 0 {
-        told += &outlasting(of.outlasting, "requests");
+        told.push(outlasting(of.outlasting, "requests"));
     }
     if let (masked, Some(call)) = &of.masked {
         let (most, call) = (if *masked == 1 { "" } else { "mostly " }, named(call));
-        told += &format!(
-            " {} completed although a call was cut off and not tried again ({most}{call}).",
+        told.push(format!(
+            "{} completed although a call was cut off and not tried again ({most}{call}).",
             counted(*masked, "request"),
-        );
+        ));
     }
-    told
+    told.join(" ")
 }
 
 fn declared(of: &ClassLimit) -> String {
@@ -181,7 +179,7 @@ fn limit(limit: &Limit, of: u64, noun: &str, same_elsewhere: usize) -> String {
         } else {
             String::new()
         };
-        let rest: String = atoms.map(|atom| format!("; {atom}")).collect();
+        let rest = atoms.fold(String::new(), |rest, atom| rest + "; " + &atom);
         return format!("{so_many}: {first}{others}{rest}.");
     }
     if limit.few.is_empty() {

@@ -296,7 +296,7 @@ fn call_limit(call: Call, seen: &CallObserved, needs: Needs) -> CallLimit {
         cuts.iter().copied().filter(|cut| LEAST_LASTING <= cut.duration).collect();
     let judged = unless_by_others(rule(&lasting, &limit.atoms), &lasting);
     let of_constant =
-        |atom: &&Atom| judged.constant.is_some_and(|it| (atom.lo..=atom.hi).contains(&&it));
+        |atom: &&Atom| judged.constant.is_some_and(|it| (atom.lo..=atom.hi).contains(&it));
     let atom = limit.atoms.iter().find(of_constant).or(limit.atoms.first());
     let succeeded = seen.succeeded.by_trace().into_iter().map(|(_, &took)| took);
     let outlasting = outlasting(atom, succeeded.chain(cuts.iter().map(|cut| cut.duration)));

@@ -330,7 +330,9 @@ impl View {
                 of.push(value);
             }
         }
-        of_budget.iter_mut().for_each(|values| values.sort_unstable());
+        for values in &mut of_budget {
+            values.sort_unstable();
+        }
         of_budget
     }
 }

@@ -116,7 +116,9 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     }
     if !inputs.quiet {
         output::note(&found(&calibration, &contract, args.out.as_deref()));
-        losses(&facts).iter().for_each(|lost| output::note(lost));
+        if let Some(lost) = losses(&facts) {
+            output::note(&lost);
+        }
     }
     Ok(exit::done(inputs.strict, facts.problems.iter().map(|problem| problem.severity)))
 }

@@ -95,6 +95,8 @@ impl Request<'_> {
         self.find_queues(&mut gaps);
         self.find_ordinals(&mut gaps);
         self.find_clock(&mut gaps);
+        // In whatever order they come: each adds to its own.
+        let gaps: Vec<_> = gaps.into_iter().collect();
         for ((missing, service), undecided) in gaps {
             let time = undecided.time.min(row.elapsed_ns).at_least_zero();
             if time == Nanos::ZERO {

@@ -74,9 +74,13 @@ impl Paths {
             self.count(request, step);
         }
         if request.is_plain() {
-            firsts().for_each(|step| self.add_due(step.path, 1));
+            for step in firsts() {
+                self.add_due(step.path, 1);
+            }
         } else {
-            due(steps).into_iter().for_each(|(path, due)| self.add_due(path, due));
+            for (path, due) in due(steps) {
+                self.add_due(path, due);
+            }
         }
     }
 

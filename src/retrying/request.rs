@@ -18,7 +18,7 @@ pub(super) struct Request<'t> {
     /// Each attempt by its span.
     pub(super) by_span: FxHashMap<SpanId, &'t AttemptRow>,
     /// Each call, as often as it was tried.
-    pub(super) calls: FxHashMap<SpanId, Tried>,
+    pub(super) calls: BTreeMap<SpanId, Tried>,
     /// The hop above each, and the call that it is an attempt of.
     above: FxHashMap<SpanId, (Option<SpanId>, Option<SpanId>)>,
 }
@@ -27,7 +27,7 @@ impl<'t> Request<'t> {
     pub(super) fn new(hops: &'t [HopRow], attempts: &'t [AttemptRow]) -> Self {
         let by_span: FxHashMap<SpanId, &AttemptRow> =
             attempts.iter().map(|row| (row.span_id, row)).collect();
-        let mut calls: FxHashMap<SpanId, Tried> = FxHashMap::default();
+        let mut calls: BTreeMap<SpanId, Tried> = BTreeMap::new();
         for row in attempts {
             calls.entry(row.call_id).or_default().add(row);
         }

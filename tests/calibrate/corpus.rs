@@ -60,11 +60,11 @@ fn clickhouse_says_the_same_of_the_masked_timeout() {
     says_what_was_masked("clickhouse/oteldemo-timeout.jsonl");
 }
 
-/// HotROD's driver asks redis for ten drivers, one after another: thirteen `GetDriver`, of which three
+/// `HotROD`'s driver asks redis for ten drivers, one after another: thirteen `GetDriver`, of which three
 /// fail with the event "redis timeout" and are asked for again as further calls. They took 32.55, 38.66
 /// and 32.75 ms; the ten that succeeded 6.5 to 15.4 ms. A timer would have cut all off after the same
 /// time, so that a redis client that gave up after 30 ms is unlikely: they lie 6 ms apart, and none
-/// just above a round number. In fact HotROD makes its redis up, and sleeps a random time before it
+/// just above a round number. In fact `HotROD` makes its redis up, and sleeps a random time before it
 /// says "timeout". Three say little in any case, and nothing above gave up.
 fn says_that_hotrod_has_no_timer(file: &str) {
     let Some(text) = told(file) else { return };

@@ -171,7 +171,7 @@ fn list(number: u64, random: &mut Random) -> Trace {
     let end = if is_late { gives_up } else { sent + waited + 2 * MS };
     let (name, status) = ("GET /list", if is_late { 499 } else { 200 });
     let root = trace.add(0, ("web", name, SERVER), (0, end), &http("GET", "/list", status));
-    let (name, code) = ("catalog.Catalog/List", if is_late { 1 } else { 0 });
+    let (name, code) = ("catalog.Catalog/List", u64::from(is_late));
     let call = trace.add(root, ("web", name, CLIENT), (sent, sent + waited), &grpc(code));
     let there = (sent + 200 * US, sent + takes - 200 * US);
     trace.add(call, ("catalog", name, SERVER), there, &grpc(0));

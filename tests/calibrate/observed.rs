@@ -6,7 +6,7 @@ use dwindle::exemplars::Exemplars;
 use dwindle::report::{self, Format, Options, RunFacts};
 use dwindle::span::Outcome;
 use dwindle::stats::Proportion;
-use dwindle::tables::{DeadlineSource, Tables};
+use dwindle::tables::{DeadlineSource, RequestRow, Tables, TerminalOutcome};
 use dwindle::units::Nanos;
 use serde_json::json;
 
@@ -46,7 +46,7 @@ fn hedged(trace: u64, is_answered: bool) -> String {
         });
         line((trace, span, 2, "web", "Attempt.shop.A/B", "client", times), &told)
     };
-    let code = if is_answered { 0 } else { 1 };
+    let code = u8::from(!is_answered);
     let call = json!({"rpc.system": "grpc", "rpc.grpc.status_code": code});
     [
         line((trace, 1, 0, "web", "GET /x", "server", [0, 510]), &json!({})),
@@ -102,7 +102,10 @@ fn counts_are_of_all_and_what_is_of_a_sample_says_so() {
     });
     let all = Proportion { part: paid.count() as u64, whole: 25_000 };
     assert_eq!((call.funding.all, call.funding.kept()), (all, 8_192));
-    assert_eq!((class.returned, class.reserve.map(|it| it.n)), (20_000, Some(8_192)));
+    let is_whole = |row: &&RequestRow| row.terminal_outcome == TerminalOutcome::Completed;
+    let returned = tables.requests.iter().filter(is_whole).count() as u64;
+    assert!(returned < 20_000, "who was cut off returned nothing");
+    assert_eq!((class.returned, class.reserve.map(|it| it.n)), (returned, Some(8_192)));
     let ends = (1_000_000_000, 1_000_019_999);
     let ends = (Nanos::from_nanos(ends.0), Nanos::from_nanos(ends.1));
     assert_eq!(class.declared, (20_000, Some(ends)));

@@ -226,7 +226,9 @@ fn a_limit_that_was_hardly_seen_leaves_open_whether_the_other_is_the_only_one() 
 fn classes_may_have_budgets_of_their_own() {
     let mut cuts = limited(20, 5, |elapsed, _| 1_000.0 - elapsed);
     let mut others = limited(20, 6, |elapsed, _| 3_000.0 - elapsed);
-    others.iter_mut().for_each(|cut| cut.class = "others".into());
+    for cut in &mut others {
+        cut.class = "others".into();
+    }
     cuts.append(&mut others);
     let judged = judged(&cuts);
     assert_eq!((judged.rule, judged.budget), (Rule::Propagated, Some((Since::Origin, None))));

@@ -262,9 +262,12 @@ impl Request<'_, '_> {
         let given = self.given(hop);
         let grant = given.and_then(|given| nodes[given.holder].span.grant);
         let timed = given.and_then(|given| nodes[given.holder].timed);
-        let told = timed.map(|terms| match terms.calibrated {
-            true => ("inferred", "inferred", "B12"),
-            false => ("contract", "full", "contract"),
+        let told = timed.map(|terms| {
+            if terms.calibrated {
+                ("inferred", "inferred", "B12")
+            } else {
+                ("contract", "full", "contract")
+            }
         });
         let text = |sym| self.trace.strings.get(sym);
         let callee = match hop.server {

@@ -41,12 +41,11 @@ impl<'a> Trace<'a> {
         let matching = self.policy.calls.all().iter().filter(|terms| {
             terms.caller.as_ref().is_none_or(|glob| glob.matches(node.service))
                 && terms.operation.as_ref().is_none_or(|glob| glob.matches(node.name))
-                && match callee {
-                    Some(callee) => terms.callee.as_ref().is_none_or(|glob| glob.matches(callee)),
-                    None => {
-                        let says = [&terms.caller, &terms.operation];
-                        terms.callee.is_none() || says.iter().any(|glob| glob.is_some())
-                    }
+                && if let Some(callee) = callee {
+                    terms.callee.as_ref().is_none_or(|glob| glob.matches(callee))
+                } else {
+                    let says = [&terms.caller, &terms.operation];
+                    terms.callee.is_none() || says.iter().any(|glob| glob.is_some())
                 }
         });
         let saying: Vec<&CallTerms> = matching.filter(|terms| says(terms)).collect();

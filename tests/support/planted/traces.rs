@@ -50,10 +50,10 @@ impl<'d> Fleet<'d> {
 
     /// The spans of `hops`: hop number i is called by `caller-i`, in the words of [`operation`].
     pub fn spans(mut self, hops: &[Hop]) -> Spans {
-        let edge = self.service("edge".to_owned());
+        let edge = self.service("edge");
         for (number, hop) in hops.iter().enumerate() {
-            let caller = self.service(caller(number));
-            let callee = self.service(format!("callee-{number}"));
+            let caller = self.service(&caller(number));
+            let callee = self.service(&format!("callee-{number}"));
             let unseen = self.dice.pick(&[0.0, 0.0, 0.1, 0.5]);
             let sampled = self.dice.pick(&[1.0, 1.0, 0.7, 0.4]);
             let names: Vec<Sym> = (0..3).map(|class| self.name(&class_of(number, class))).collect();
@@ -79,8 +79,8 @@ impl<'d> Fleet<'d> {
         self.spans.strings.intern(name)
     }
 
-    fn service(&mut self, name: String) -> Service {
-        let service = self.name(&name);
+    fn service(&mut self, name: &str) -> Service {
+        let service = self.name(name);
         let places = (0..HOSTS).map(|host| {
             let host = self.name(&format!("{name}-{host}"));
             let ahead = whole(self.dice.between(-200.0, 200.0) * MS);
