@@ -1,5 +1,4 @@
--- How much of the evidence is there: deadlines, grants, callees, allowances and sampling; and how much was
--- told by durations where nothing is declared.
+-- How much of the evidence is there: deadlines, grants, callees, allowances and sampling.
 --
 -- inputs: requests, hops, attempts
 -- columns:
