@@ -3,8 +3,8 @@
 -- inputs: requests, hops, attempts
 -- columns:
 --   evidence: deadlines of requests, grants of hops below the origin, callee spans of calls,
---     allowances of attempts, sampling probabilities of requests; inferred deadlines and timeouts, and
---     measured allowances, stand by themselves
+--     allowances of attempts, sampling probabilities of requests; what was inferred or measured
+--     stands by itself
 --   have: how many have it
 --   whole: of how many
 --   share: that part of them; null of none
