@@ -31,7 +31,25 @@ impl ConfigError {
 
 /// The line, from 1, on which `byte` of `text` stands.
 pub fn line_of(text: &str, byte: usize) -> usize {
-    text.bytes().take(byte).filter(|&b| b == b'\n').count() + 1
+    Lines::of(text).at(byte)
+}
+
+/// Where the lines of a text end, for many questions.
+#[derive(Debug)]
+pub struct Lines(Vec<usize>);
+
+impl Lines {
+    /// Those of `text`.
+    pub fn of(text: &str) -> Self {
+        Self(
+            text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at).collect(),
+        )
+    }
+
+    /// The line, from 1, on which a byte stands.
+    pub fn at(&self, byte: usize) -> usize {
+        self.0.partition_point(|&end| end < byte) + 1
+    }
 }
 
 /// Where a line of `text` begins with `key`, from `byte` on and within the same table.

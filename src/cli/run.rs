@@ -115,10 +115,13 @@ pub(super) fn read<T: Send>(
         let text = contract_text(&observe_all(&mut partitions, &policy, &offsets)?);
         let file = ContractFile::parse("what was calibrated", &text)
             .map_err(|error| Fatal::Config { flag: "--contract", error })?;
-        // A reserve is what people want to keep; that others took as long is no reason to blame any.
+        // A reserve is what people want to keep; that others took as long is no reason to blame any. A
+        // class of which no more is known is judged as if nothing were.
         let unreserved = |contract| Contract { return_reserve: Nanos::ZERO, ..contract };
-        let holds = !file.calls.is_empty() || file.contracts.iter().any(|it| it.deadline.is_some());
-        policy.contracts.extend(file.contracts.into_iter().map(unreserved));
+        let contracts = file.contracts.into_iter().filter(|it| it.deadline.is_some());
+        let contracts: Vec<Contract> = contracts.map(unreserved).collect();
+        let holds = !file.calls.is_empty() || !contracts.is_empty();
+        policy.contracts.extend(contracts);
         policy.calls = file.calls.into();
         calibrated = holds.then_some(text);
     }

@@ -10,8 +10,8 @@ use serde::Deserialize;
 use serde::de::Deserializer;
 use twox_hash::XxHash64;
 
-use crate::config_error;
 pub use crate::config_error::ConfigError as ContractError;
+use crate::config_error::{self, Lines};
 use crate::config_values::{
     duration, durations, optional_count, optional_duration, optional_ratio, text,
 };
@@ -185,6 +185,7 @@ impl ContractFile {
     /// values that cannot be meant.
     pub fn parse(file: &str, text: &str) -> Result<Self, ContractError> {
         let parsed: Parsed = config_error::parse_toml(file, text)?;
+        let lines = Lines::of(text);
         let mut contracts: Vec<Contract> = Vec::new();
         for spanned in parsed.contract {
             let start = spanned.span().start;
@@ -206,16 +207,15 @@ impl ContractFile {
                 let message = format!("two contracts are called {:?}", contract.name);
                 return Err(error_at("name", message));
             }
-            contract.line = config_error::line_of(text, start);
+            contract.line = lines.at(start);
             for limit in &mut contract.limits {
-                limit.line = config_error::line_of(text, limit.byte);
+                limit.line = lines.at(limit.byte);
             }
             contracts.push(contract);
         }
         let calls = parsed.call.into_iter().map(|spanned| {
             let start = spanned.span().start;
-            let terms =
-                CallTerms { line: config_error::line_of(text, start), ..spanned.into_inner() };
+            let terms = CallTerms { line: lines.at(start), ..spanned.into_inner() };
             match terms.contradiction() {
                 None => Ok(terms),
                 Some((key, message)) => {
