@@ -57,6 +57,7 @@ pub mod timeline;
 
 pub mod calibrate;
 pub mod check;
+pub mod cluster;
 pub mod diff;
 pub mod extract;
 pub mod plan;

@@ -35,13 +35,14 @@ const LEVELS: &[&[&str]] = &[
         "survey",
         "timeline",
     ],
-    &["calibrate", "check", "diff", "extract", "plan", "query", "report"],
+    &["calibrate", "check", "cluster", "diff", "extract", "plan", "query", "report"],
     &["cli"],
 ];
 
 /// Within a level, who may use whom.
 const BESIDE: &[(&str, &str)] = &[
     ("budget", "units"),
+    ("cluster", "calibrate"),
     ("config_text", "units"),
     ("config_text", "visible"),
     ("config_values", "units"),

@@ -96,7 +96,7 @@ impl Collected {
 
     /// Whether a span may be of the trace: ids that share their right half may be one.
     pub(crate) fn wants(&self, trace: TraceId) -> bool {
-        halved_ids::half(self.trace) == halved_ids::half(trace)
+        self.trace.right_half() == trace.right_half()
     }
 
     /// Another record: its spans will name none of the resources so far.

@@ -135,6 +135,14 @@ impl<'m> Gathering<'m> {
     }
 }
 
+/// Makes of spans that have been brought together, and are all of their traces, what is rebuilt: ids that
+/// were lost on the way or are shared are settled, and spans sorted.
+pub fn whole_traces(spans: &mut Spans) {
+    halved_ids::join(spans);
+    shared_ids::split(spans);
+    spans.sort();
+}
+
 /// The partitions of all that was read: whole traces, in the order of the traces.
 #[derive(Debug)]
 pub struct Partitions {
@@ -278,9 +286,7 @@ impl Partitions {
             }
             (Part::OnDisk { .. }, None) => Spans::default(),
         };
-        halved_ids::join(&mut spans);
-        shared_ids::split(&mut spans);
-        spans.sort();
+        whole_traces(&mut spans);
         Ok(spans)
     }
 

@@ -11,11 +11,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::span::{Span, SpanId, Spans, TraceId};
 
-/// The right half of an id, as an id.
-pub(super) const fn half(trace: TraceId) -> TraceId {
-    TraceId(trace.0 & u64::MAX as u128)
-}
-
 /// What of a span ties it to others.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tie {
@@ -59,7 +54,7 @@ pub(super) fn join(spans: &mut Spans) {
 
 /// Whether an id has no left half.
 fn is_half(id: TraceId) -> bool {
-    id == half(id)
+    id == id.right_half()
 }
 
 /// For each trace that lost the left half of its id the whole one.
@@ -82,10 +77,10 @@ fn candidates(ties: &[Tie]) -> FxHashMap<TraceId, TraceId> {
         ids.iter().copied().filter(|&id| is_half(id)).map(|id| (id, None)).collect();
     let mut ambiguous = Vec::new();
     for &id in ids.iter().filter(|&&id| !is_half(id)) {
-        if let Some(known) = whole.get_mut(&half(id))
+        if let Some(known) = whole.get_mut(&id.right_half())
             && known.replace(id).is_some()
         {
-            ambiguous.push(half(id));
+            ambiguous.push(id.right_half());
         }
     }
     for id in ambiguous {
@@ -98,11 +93,11 @@ fn candidates(ties: &[Tie]) -> FxHashMap<TraceId, TraceId> {
 fn joined(ties: &[Tie], whole: &FxHashMap<TraceId, TraceId>) -> FxHashSet<TraceId> {
     // Whether a span has the id, and whether it sends.
     let mut known: FxHashMap<(TraceId, SpanId), bool> = FxHashMap::default();
-    for tie in ties.iter().filter(|tie| whole.contains_key(&half(tie.trace_id))) {
+    for tie in ties.iter().filter(|tie| whole.contains_key(&tie.trace_id.right_half())) {
         *known.entry((tie.trace_id, tie.span_id)).or_default() |= tie.sends;
     }
     let hangs_together = |tie: &&Tie| {
-        let own = half(tie.trace_id);
+        let own = tie.trace_id.right_half();
         let Some(&whole) = whole.get(&own) else { return false };
         let other = if tie.trace_id == own { whole } else { own };
         let names_parent_there = tie.parent_span_id.is_some_and(|parent| {
@@ -111,5 +106,5 @@ fn joined(ties: &[Tie], whole: &FxHashMap<TraceId, TraceId>) -> FxHashSet<TraceI
         let is_sent_there = known.get(&(other, tie.span_id)) == Some(&true);
         names_parent_there || tie.may_share_id && is_sent_there
     };
-    ties.iter().filter(hangs_together).map(|tie| half(tie.trace_id)).collect()
+    ties.iter().filter(hangs_together).map(|tie| tie.trace_id.right_half()).collect()
 }

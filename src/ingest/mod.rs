@@ -56,7 +56,7 @@ use excerpt::Collected;
 pub use excerpt::{Excerpt, WrittenSpan, excerpt, parse_trace_id};
 use format::{Format, WHAT_WE_READ};
 use gather::Gathering;
-pub use gather::{Memory, Partitions};
+pub use gather::{Memory, Partitions, whole_traces};
 use harvest::{Found, Harvest};
 use inspect::Inspecting;
 pub use inspect::{Counts, Evidence, FileInspection, Inspection};

@@ -18,7 +18,6 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::halved_ids::half;
 use super::scalar::hashed_span_id;
 use crate::span::{Interner, Span, SpanId, Spans, Sym, TraceId};
 use crate::units::UnixNanos;
@@ -123,7 +122,7 @@ fn received_call(span: &Span, strings: &Interner) -> Option<CallId> {
 fn own_id(call: SpanId, span: &Span, strings: &Interner) -> SpanId {
     let mut bytes = Vec::with_capacity(128);
     // Of an id that lost its left half on the way the other is the same.
-    bytes.extend_from_slice(&half(span.trace_id).0.to_be_bytes());
+    bytes.extend_from_slice(&span.trace_id.right_half().0.to_be_bytes());
     bytes.extend_from_slice(&call.0.to_be_bytes());
     bytes.extend_from_slice(&span.start.as_nanos().to_be_bytes());
     bytes.extend_from_slice(strings.get(span.service).as_bytes());

@@ -2,8 +2,10 @@
 
 use std::io::{self, Cursor};
 
+use arrow_array::RecordBatch;
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
+use arrow_schema::{ArrowError, SchemaRef};
 
 use super::chunk::ZSTD_LEVEL;
 use super::format::FormatError;
@@ -225,13 +227,26 @@ impl SpanRow {
     }
 }
 
-/// Spans as compressed columns.
+/// The column that tells whose a span is. A row in which it is [`NO_TRACE`] is no span's.
+pub const TRACE_ID: &str = "trace_id";
+
+/// No trace has this id.
+pub const NO_TRACE: TraceId = TraceId(0);
+
+/// Its columns.
+pub fn schema() -> SchemaRef {
+    SpanRow::TABLE.arrow_schema()
+}
+
+/// Hands spans as batches of columns to `take`, in their order.
 ///
 /// # Errors
-/// None but those of the libraries: everything is in memory.
-pub fn pack(spans: &[Span], strings: &Interner) -> Result<Vec<u8>, FormatError> {
-    let compressed = zstd::Encoder::new(Vec::new(), ZSTD_LEVEL)?;
-    let mut writer = StreamWriter::try_new(compressed, &SpanRow::TABLE.arrow_schema())?;
+/// Those of `take`, and of the library: none, since everything is in memory.
+pub fn batches<E: From<ArrowError>>(
+    spans: &[Span],
+    strings: &Interner,
+    mut take: impl FnMut(RecordBatch) -> Result<(), E>,
+) -> Result<(), E> {
     let mut rows: Vec<SpanRow> = Vec::new();
     let mut text_bytes = 0;
     for (place, span) in spans.iter().enumerate() {
@@ -239,11 +254,41 @@ pub fn pack(spans: &[Span], strings: &Interner) -> Result<Vec<u8>, FormatError> 
         text_bytes += text_len(span, strings);
         let is_last = place + 1 == spans.len();
         if is_last || rows.len() == BATCH_ROWS || BATCH_TEXT_BYTES <= text_bytes {
-            writer.write(&SpanRow::TABLE.batch(&SpanRow::gather(&rows), strings)?)?;
+            take(SpanRow::TABLE.batch(&SpanRow::gather(&rows), strings)?)?;
             rows.clear();
             text_bytes = 0;
         }
     }
+    Ok(())
+}
+
+/// Hands the spans of a batch to `take`, in their order.
+///
+/// # Errors
+/// A column is missing, or holds what no span can have.
+pub fn spans_of(
+    batch: &RecordBatch,
+    strings: &mut Interner,
+    mut take: impl FnMut(Span),
+) -> Result<(), ReadError> {
+    for (row, read) in SpanRow::from_batch(batch, strings)?.into_iter().enumerate() {
+        if read.trace_id != NO_TRACE {
+            let column = "http_status, links";
+            let wrong = ReadError::BadValue { table: SpanRow::TABLE.name, column, row };
+            take(read.into_span().ok_or(wrong)?);
+        }
+    }
+    Ok(())
+}
+
+/// Spans as compressed columns.
+///
+/// # Errors
+/// None but those of the libraries: everything is in memory.
+pub fn pack(spans: &[Span], strings: &Interner) -> Result<Vec<u8>, FormatError> {
+    let compressed = zstd::Encoder::new(Vec::new(), ZSTD_LEVEL)?;
+    let mut writer = StreamWriter::try_new(compressed, &schema())?;
+    batches::<FormatError>(spans, strings, |batch| Ok(writer.write(&batch)?))?;
     Ok(writer.into_inner()?.finish()?)
 }
 
@@ -273,10 +318,7 @@ pub fn unpack(
     let damaged = |error: ReadError| io::Error::new(io::ErrorKind::InvalidData, error);
     let reader = StreamReader::try_new(zstd::Decoder::with_buffer(Cursor::new(packed))?, None)?;
     for batch in reader {
-        for row in SpanRow::from_batch(&batch?, strings).map_err(damaged)? {
-            let span = row.into_span();
-            take(span.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))?);
-        }
+        spans_of(&batch?, strings, &mut take).map_err(damaged)?;
     }
     Ok(())
 }

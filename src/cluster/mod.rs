@@ -1,0 +1,24 @@
+//! The same analysis on many machines, by an engine that its owners run: what one task does with its
+//! part, from Arrow streams to Arrow streams. The engine brings the spans of a trace together and sorts;
+//! all that numbers depend on is done by the functions that `analyze` uses.
+//!
+//! ```text
+//!  files ──► ingest ──► spans ══ by trace ══► survey ──► settle ──► what all spans know together
+//!                                   │                                  │
+//!                                   ├──► observe ──► calibrate ──► contract
+//!                                   └──► reconstruct ──► tables, a part of each that is made of all:
+//!                                          stays ══ by queue ══► graveyard
+//!                                          values ══ by class ══► distributions
+//!                                          candidates ══ one task ══► exemplars
+//!                                          overview ──► manifest
+//! ```
+//!
+//! `══` is the engine's shuffle. A task that ends with exit code 0 has given its whole answer; nothing
+//! else proves that, since a stream that is cut off between two batches looks whole.
+
+mod failure;
+mod part;
+mod spans;
+mod stream;
+
+pub use failure::Failure;

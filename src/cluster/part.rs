@@ -1,0 +1,44 @@
+//! What a task tells besides rows, as bytes: read only by the same version of the program.
+
+use std::sync::Arc;
+
+use arrow_array::{Array, BinaryArray, RecordBatch};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::Failure;
+use crate::tables::ReadError;
+
+/// The column that holds it.
+pub(super) const PART: &str = "part";
+
+/// A table of nothing else.
+pub(super) fn schema() -> SchemaRef {
+    Arc::new(Schema::new(vec![Field::new(PART, DataType::Binary, true)]))
+}
+
+/// It as bytes.
+pub(super) fn bytes(told: &impl Serialize) -> Result<Vec<u8>, Failure> {
+    Ok(postcard::to_allocvec(told)?)
+}
+
+/// It as a batch of one row.
+pub(super) fn batch(told: &impl Serialize) -> Result<RecordBatch, Failure> {
+    let bytes = bytes(told)?;
+    let column = BinaryArray::from_iter_values([bytes]);
+    Ok(RecordBatch::try_new(schema(), vec![Arc::new(column)])?)
+}
+
+/// What bytes tell.
+pub(super) fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
+    Ok(postcard::from_bytes(bytes)?)
+}
+
+/// All that a batch tells, of which other rows may be null.
+pub(super) fn all(batch: &RecordBatch) -> Result<impl Iterator<Item = &[u8]>, Failure> {
+    let missing = ReadError::NoColumn { table: "parts", column: PART };
+    let column = batch.column_by_name(PART);
+    let column = column.and_then(|column| column.as_any().downcast_ref::<BinaryArray>());
+    Ok(column.ok_or(missing)?.iter().flatten())
+}
