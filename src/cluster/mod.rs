@@ -17,14 +17,23 @@
 //! else proves that, since a stream that is cut off between two batches looks whole.
 
 mod failure;
+mod ingest;
 mod list;
+mod observe;
 mod part;
+mod problems;
 mod schema;
 mod settle;
 mod spans;
 mod stream;
+mod survey;
 
 pub use failure::Failure;
+pub use ingest::{ingest, ingest_rows};
 pub use list::list;
+pub use observe::{calibrate, observe};
+pub use problems::problems;
 pub use schema::schema;
-pub use settle::Surveyed;
+pub use settle::{Surveyed, settle};
+pub use stream::tell;
+pub use survey::survey;
