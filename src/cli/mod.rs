@@ -4,6 +4,7 @@
 mod analyze;
 mod calibrate;
 mod check;
+mod cluster_worker;
 mod completions;
 mod diff;
 mod exit;
@@ -72,6 +73,8 @@ enum Verb {
     Schema(schema::Args),
     Completions(completions::Args),
     Man(man::Args),
+    #[command(hide = true)]
+    ClusterWorker(Box<cluster_worker::Args>),
 }
 
 /// Runs the command and gives its exit code.
@@ -92,6 +95,7 @@ pub fn main() -> ExitCode {
         Verb::Schema(args) => schema::run(&args),
         Verb::Completions(args) => completions::run(&args),
         Verb::Man(args) => man::run(&args),
+        Verb::ClusterWorker(args) => cluster_worker::run(*args),
     };
     match done {
         Ok(code) => ExitCode::from(code),

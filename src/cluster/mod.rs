@@ -17,8 +17,14 @@
 //! else proves that, since a stream that is cut off between two batches looks whole.
 
 mod failure;
+mod list;
 mod part;
+mod schema;
+mod settle;
 mod spans;
 mod stream;
 
 pub use failure::Failure;
+pub use list::list;
+pub use schema::schema;
+pub use settle::Surveyed;
