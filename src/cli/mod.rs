@@ -4,6 +4,7 @@
 mod analyze;
 mod calibrate;
 mod check;
+mod cluster;
 mod completions;
 mod diff;
 mod exit;
@@ -65,6 +66,7 @@ enum Verb {
     Diff(diff::Args),
     Plan(Box<plan::Args>),
     Analyze(analyze::Args),
+    Cluster(Box<cluster::Args>),
     Inspect(inspect::Args),
     Explain(explain::Args),
     Rules(rules::Args),
@@ -85,6 +87,7 @@ pub fn main() -> ExitCode {
         Verb::Diff(args) => diff::run(&args),
         Verb::Plan(args) => plan::run(&args),
         Verb::Analyze(args) => analyze::run(&args),
+        Verb::Cluster(args) => cluster::run(&args),
         Verb::Inspect(args) => inspect::run(&args),
         Verb::Explain(args) => explain::run(&args),
         Verb::Rules(args) => rules::run(&args),

@@ -1,0 +1,1 @@
+"""The job of `dwindle cluster`."""
