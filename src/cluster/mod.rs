@@ -16,9 +16,18 @@
 //! `══` is the engine's shuffle. A task that ends with exit code 0 has given its whole answer; nothing
 //! else proves that, since a stream that is cut off between two batches looks whole.
 
+mod exemplars;
 mod failure;
+mod graveyard;
 mod part;
+mod reconstruct;
 mod spans;
 mod stream;
+mod values;
+mod wide;
 
+pub use exemplars::choose;
 pub use failure::Failure;
+pub use graveyard::find_late;
+pub use reconstruct::{Rebuilding, Rebuilt, rebuild};
+pub use values::distribute;
