@@ -141,6 +141,12 @@ impl Interner {
         self.text_bytes + self.strings.len() * Self::BYTES_A_STRING
     }
 
+    /// How long the longest of them is, in bytes.
+    pub(crate) fn longest(&self) -> usize {
+        let shared = self.base.as_ref().map_or(0, |base| base.longest());
+        self.strings.iter().map(|text| text.len()).fold(shared, usize::max)
+    }
+
     /// The number of `text`, if it is known.
     pub(crate) fn find(&self, text: &str) -> Option<Sym> {
         let known = self.base.as_ref().and_then(|base| base.find(text));

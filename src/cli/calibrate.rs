@@ -137,7 +137,7 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
 }
 
 /// What was found, in two lines.
-fn found(of: &Calibration, text: &str, out: Option<&Path>) -> String {
+pub(super) fn found(of: &Calibration, text: &str, out: Option<&Path>) -> String {
     // What we write we read; of what could not be read nothing would count.
     let held = ContractFile::parse("", text).unwrap_or_default();
     let deadlines = held.contracts.iter().filter(|it| it.deadline.is_some()).count();

@@ -4,6 +4,7 @@
 mod analyze;
 mod calibrate;
 mod check;
+mod cluster;
 mod cluster_worker;
 mod completions;
 mod diff;
@@ -66,6 +67,7 @@ enum Verb {
     Diff(diff::Args),
     Plan(Box<plan::Args>),
     Analyze(analyze::Args),
+    Cluster(Box<cluster::Args>),
     Inspect(inspect::Args),
     Explain(explain::Args),
     Rules(rules::Args),
@@ -88,6 +90,7 @@ pub fn main() -> ExitCode {
         Verb::Diff(args) => diff::run(&args),
         Verb::Plan(args) => plan::run(&args),
         Verb::Analyze(args) => analyze::run(&args),
+        Verb::Cluster(args) => cluster::run(&args),
         Verb::Inspect(args) => inspect::run(&args),
         Verb::Explain(args) => explain::run(&args),
         Verb::Rules(args) => rules::run(&args),

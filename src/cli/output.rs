@@ -51,6 +51,14 @@ pub(super) enum Fatal {
         /// Why.
         error: io::Error,
     },
+    /// A job of a cluster.
+    #[error("{text}\nthe whole log: {}", log.display())]
+    Job {
+        /// Why it failed.
+        text: String,
+        /// What it said besides.
+        log: PathBuf,
+    },
     /// A flag's value is wrong in a way that only shows with the others.
     #[error("{0}")]
     Usage(String),

@@ -48,6 +48,9 @@ pub enum Failure {
         /// Why not.
         error: io::Error,
     },
+    /// The same of values of distributions.
+    #[error("values that another task told cannot be read: do all run the same dwindle?")]
+    Values,
     /// Traces have to come in the order of the tables, so that all of one are together.
     #[error(
         "what comes in is not sorted: trace {later} comes after {earlier}; sort by the right half of the \

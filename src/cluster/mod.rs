@@ -16,24 +16,33 @@
 //! `══` is the engine's shuffle. A task that ends with exit code 0 has given its whole answer; nothing
 //! else proves that, since a stream that is cut off between two batches looks whole.
 
+mod exemplars;
 mod failure;
+mod graveyard;
 mod ingest;
 mod list;
 mod observe;
 mod part;
 mod problems;
+mod reconstruct;
 mod schema;
 mod settle;
 mod spans;
 mod stream;
 mod survey;
+mod values;
+mod wide;
 
+pub use exemplars::choose;
 pub use failure::Failure;
+pub use graveyard::find_late;
 pub use ingest::{ingest, ingest_rows};
 pub use list::list;
 pub use observe::{calibrate, observe};
 pub use problems::problems;
+pub use reconstruct::{Rebuilding, Rebuilt, rebuild};
 pub use schema::schema;
 pub use settle::{Surveyed, settle};
 pub use stream::tell;
 pub use survey::survey;
+pub use values::distribute;

@@ -94,6 +94,7 @@ pub struct Place {
 const FEW: u64 = 5;
 
 merged! {
+    #[derive(Serialize, Deserialize)]
     /// Of how many requests it is known what they weigh, and of which.
     pub struct Weighing {
         /// Those that stand for some of the population, as many as is known.

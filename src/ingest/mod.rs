@@ -222,6 +222,14 @@ impl<P> Ingested<P> {
     }
 }
 
+/// The files that `inputs` name, by name, with where they are; standard input is nowhere.
+///
+/// # Errors
+/// One is not there.
+pub fn files(inputs: &[String]) -> Result<Vec<(String, Option<PathBuf>)>, IngestError> {
+    Ok(source::expand(inputs)?.into_iter().map(|input| (input.name, input.path)).collect())
+}
+
 /// Reads all that `inputs` name: files, folders, patterns, or `-` for standard input. Spans that
 /// `memory` does not hold go to disk.
 pub fn scatter<'c>(
@@ -245,12 +253,6 @@ pub fn ingest<'c>(
     progress: &dyn Progress,
 ) -> Result<Ingested, IngestError> {
     whole(scatter(inputs, settings, &Memory::unlimited(), progress)?)
-}
-
-/// The files that `inputs` name, by name; standard input has no path.
-pub fn files(inputs: &[String]) -> Result<Vec<(String, Option<PathBuf>)>, IngestError> {
-    let inputs = source::expand(inputs)?;
-    Ok(inputs.into_iter().map(|Input { name, path }| (name, path)).collect())
 }
 
 /// Reads one stream as if it were a file called `name`, and hands its spans to `take` as they are read:

@@ -1,16 +1,23 @@
 //! Steps that read files, and look at all spans before any trace is rebuilt.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
-use std::path::PathBuf;
 
-use super::super::calibrate::Quantiles;
+use super::super::calibrate::{Quantiles, found};
 use super::super::input::{Clocks, Contracts, Inputs, Rules, Strictness};
-use super::super::output::Fatal;
+use super::super::manifest::Manifest;
+use super::super::output::{Fatal, note};
+use super::super::run::Read as Known;
 use super::super::selection::Subject;
+use super::rebuilding::Survey;
 use crate::calibrate::contract_text;
 use crate::cluster::{self, Surveyed};
+use crate::distributions::Overview;
 use crate::ingest::{IngestError, Settings};
+use crate::reconstruct::Policy;
+use crate::report::{Problem, RunFacts, losses};
+use crate::tables::Tables;
 
 /// What is read, and looked at.
 #[derive(Debug, clap::Subcommand)]
@@ -39,7 +46,7 @@ pub(super) enum Step {
     /// From sorted spans to what they say of limits
     Observe {
         #[command(flatten)]
-        settled: Settled,
+        survey: Survey,
 
         #[command(flatten)]
         strictness: Strictness,
@@ -47,7 +54,7 @@ pub(super) enum Step {
     /// From what tasks have observed to a contract
     Calibrate {
         #[command(flatten)]
-        settled: Settled,
+        survey: Survey,
 
         #[command(flatten)]
         quantiles: Quantiles,
@@ -55,23 +62,8 @@ pub(super) enum Step {
     /// What was wrong with the files
     Problems {
         #[command(flatten)]
-        settled: Settled,
+        survey: Survey,
     },
-}
-
-/// What all spans know together.
-#[derive(Debug, clap::Args)]
-pub(super) struct Settled {
-    /// What settle has told
-    #[arg(long, value_name = "FILE")]
-    survey: PathBuf,
-}
-
-impl Settled {
-    /// Reads it.
-    pub(super) fn read(&self) -> Result<Surveyed, Fatal> {
-        Ok(Surveyed::read(&self.survey)?)
-    }
 }
 
 /// What is read, and how.
@@ -106,19 +98,34 @@ impl Step {
                 cluster::survey(input, is_pooled, output)?;
             }
             Self::Settle { files } => cluster::settle(input, files, output)?,
-            Self::Observe { settled, strictness } => {
+            Self::Observe { survey, strictness } => {
                 let policy = rules(&strictness).policy()?;
-                cluster::observe(input, &policy, &settled.read()?.offsets, output)?;
+                cluster::observe(input, &policy, &survey.read()?.offsets, output)?;
             }
-            Self::Calibrate { settled, quantiles } => {
-                settled.read()?;
+            Self::Calibrate { survey, quantiles } => {
                 let calibration = cluster::calibrate(input, quantiles.chosen())?;
-                cluster::tell(&contract_text(&calibration), output)?;
+                let contract = contract_text(&calibration);
+                cluster::tell(&contract, output)?;
+                note(&found(&calibration, &contract, None));
+                if let Some(lost) = losses(&facts(survey.read()?)) {
+                    note(&lost);
+                }
             }
-            Self::Problems { settled } => cluster::problems(&settled.read()?, output)?,
+            Self::Problems { survey } => cluster::problems(&survey.read()?, output)?,
         }
         Ok(())
     }
+}
+
+/// What a report tells of the files, before any trace was rebuilt.
+fn facts(surveyed: Surveyed) -> RunFacts {
+    let Surveyed { facts, ingested, .. } = surveyed;
+    let known = Known { ingested, facts, policy: Policy::default(), calibrated: None };
+    let run = known.ended(&Subject::default(), &BTreeSet::new(), Tables::default());
+    let strings = &run.ingested.problem_strings;
+    let problems = run.ingested.problems.iter().map(|row| Problem::from_row(row, strings));
+    let problems = problems.collect();
+    Manifest::new(&[], &run, &Overview::default()).run_facts(problems)
 }
 
 /// How strictly to judge, where nothing was promised.
