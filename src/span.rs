@@ -7,17 +7,20 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+use serde::de::Deserializer;
+use serde::ser::Serializer;
+use serde::{Deserialize, Serialize};
 
 use crate::names::names;
 use crate::stats::Weight;
 use crate::units::{Nanos, UnixNanos};
 
 /// A trace id, 128 bits; shorter ids are padded with zeros on the left.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct TraceId(pub u128);
 
 /// A span id, 64 bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SpanId(pub u64);
 
 impl TraceId {
@@ -180,6 +183,23 @@ impl Interner {
     }
 }
 
+/// As its strings, by number.
+impl Serialize for Interner {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq((0..self.len()).map(|index| self.get(Sym::of_index(index))))
+    }
+}
+
+impl<'de> Deserialize<'de> for Interner {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut strings = Self::default();
+        for text in Vec::<String>::deserialize(deserializer)? {
+            strings.intern(&text);
+        }
+        Ok(strings)
+    }
+}
+
 impl Sym {
     /// The number of the string at a place: from 1, so that none needs no room of its own.
     fn of_index(index: usize) -> Self {
@@ -249,6 +269,7 @@ impl Kind {
 
 names! {
     /// How a span ended (SEMANTICS §2).
+    #[derive(Serialize, Deserialize)]
     pub enum Outcome {
         /// Nothing says that it failed.
         Ok = "ok",

@@ -21,6 +21,15 @@ pub enum Failure {
     /// What came in is no Arrow stream, or what goes out cannot be made one.
     #[error("Arrow: {0}")]
     Arrow(#[from] ArrowError),
+    /// Not even the beginning of a stream came in.
+    #[error("nothing comes in, not even the beginning of an Arrow stream")]
+    Nothing,
+    /// The stream has no end.
+    #[error("what comes in is cut off: an Arrow stream ends with a mark, and this one does not")]
+    CutOff,
+    /// An input that tasks on other machines cannot open.
+    #[error("-: standard input is here alone; name files that every worker can open")]
+    StandardInput,
     /// What came in holds other columns or values than it should.
     #[error("what comes in {0}")]
     Read(#[from] ReadError),

@@ -9,6 +9,7 @@ pub mod folder;
 pub mod foreign;
 pub mod format;
 mod gathered;
+mod in_parts;
 mod kept;
 mod outline;
 mod pages;
