@@ -53,8 +53,6 @@ pub fn told(args: &[&str], input: &[u8]) -> Vec<u8> {
 
 /// All files that inputs name, read and brought together by trace.
 pub struct Fleet {
-    /// How many files.
-    pub files: usize,
     /// The sorted spans of each partition, as streams of small batches that cut traces.
     pub partitions: Vec<Vec<u8>>,
     /// Where what all spans know together lies.
@@ -88,10 +86,10 @@ impl Fleet {
             partitions.iter().map(|spans| told(&["survey"], spans)).collect();
         surveyed.reverse();
         let parts = arrow_stream::written(&arrow_stream::read_all(&surveyed), 1);
-        let survey = scratch(&format!("cluster_worker_{name}")).join("survey");
+        let survey = scratch(&format!("cluster_worker_fleet_{name}")).join("survey");
         let settled = told(&["settle", "--files", &files.to_string()], &parts);
         std::fs::write(&survey, settled).unwrap();
-        Self { files, partitions, survey: text(&survey) }
+        Self { partitions, survey: text(&survey) }
     }
 
     /// What a step behind the survey gives of each partition.
