@@ -5,6 +5,7 @@ mod analyze;
 mod calibrate;
 mod check;
 mod cluster;
+mod cluster_worker;
 mod completions;
 mod diff;
 mod exit;
@@ -74,6 +75,8 @@ enum Verb {
     Schema(schema::Args),
     Completions(completions::Args),
     Man(man::Args),
+    #[command(hide = true)]
+    ClusterWorker(Box<cluster_worker::Args>),
 }
 
 /// Runs the command and gives its exit code.
@@ -95,6 +98,7 @@ pub fn main() -> ExitCode {
         Verb::Schema(args) => schema::run(&args),
         Verb::Completions(args) => completions::run(&args),
         Verb::Man(args) => man::run(&args),
+        Verb::ClusterWorker(args) => cluster_worker::run(*args),
     };
     match done {
         Ok(code) => ExitCode::from(code),

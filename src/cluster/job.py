@@ -1,1 +1,596 @@
-"""The job of `dwindle cluster`."""
+"""`dwindle analyze` as an Apache Spark job: the same tables from more traces than one machine holds.
+
+Spark brings the spans of each trace together, sorts and stores. All that numbers depend on is done by
+steps of `dwindle cluster-worker`, a child process of each task, which reads an Arrow stream from its
+standard input and writes one to its standard output:
+
+    files --> ingest --> spans ==by trace==> survey --> settle --> the survey, which all tasks get
+                           |
+                           +--> observe --> calibrate --> a contract, where one is wanted
+                           +--> reconstruct --> wide rows, a column a table; of them are made
+                                  requests, hops, attempts, segments: as they come
+                                  stays      ==by queue==> graveyard ==by trace==> findings
+                                  values     ==by class==> distributions
+                                  candidates ==one task==> exemplars
+                                  parts      --> manifest.json, written last
+
+`==>` is a shuffle. Settle, calibrate, manifest and problems run beside the driver, the others in tasks.
+Partitions are ranges of trace ids, and each is sorted: so the parts of a table, one after another, are
+the table in the order in which `dwindle analyze` writes it.
+
+    spark-submit --files dwindle job.py --dwindle ./dwindle --out DIR --partitions N INPUT...
+
+An INPUT is a path, which the tasks open themselves, or a URL (s3a://, hdfs://, file:///), which Spark
+reads. What happens is told on standard output, a JSON object a line. Runs on Spark 3.5 and later; the
+driver needs pandas (2.2 or later, below 3) and every machine pyarrow.
+"""
+
+import argparse
+import errno
+import heapq
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from contextlib import contextmanager
+from functools import cached_property, reduce
+
+import pyarrow as pa
+from pyspark import SparkFiles, StorageLevel, TaskContext
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+SETTINGS = {
+    # Partitions are ours to choose: none may be merged or split.
+    "spark.sql.adaptive.enabled": "false",
+    # Strings and bytes with offsets of 32 bits, as the worker reads them.
+    "spark.sql.execution.arrow.useLargeVarTypes": "false",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
+    "spark.sql.session.timeZone": "UTC",
+    # ClickHouse writes times in nanoseconds, for which Spark has no other type.
+    "spark.sql.legacy.parquet.nanosAsLong": "true",
+}
+
+# Tables whose rows a task of `reconstruct` gives one after another.
+OF_REQUESTS = ["requests", "hops", "attempts", "segments"]
+
+
+class StepFailed(RuntimeError):
+    """A step gave no whole answer. The text is one line for whoever started the job."""
+
+
+# --- In a task -------------------------------------------------------------------------------------
+
+
+class Batches:
+    """Arrow batches on their way to a child, of which it is known how far they came."""
+
+    def __init__(self, batches, key):
+        self.batches, self.key, self.last = iter(batches), key, None
+        self.first = next(self.batches, None)
+
+    def feed(self, sink):
+        with pa.ipc.new_stream(sink, self.first.schema) as writer:
+            while self.first is not None:
+                self.last = self.first
+                writer.write_batch(self.first)
+                self.first = next(self.batches, None)
+
+    def __str__(self):
+        if self.last is None or self.last.num_rows == 0 or self.key not in self.last.schema.names:
+            return "at its start"
+        keys = self.last.column(self.key)
+        return f"last given {self.key} {keys[0]} to {keys[-1]}"
+
+
+class Content:
+    """The bytes of a file on their way to a child."""
+
+    def __init__(self, name, content):
+        self.name, self.content = name, content
+
+    def feed(self, sink):
+        if self.content is not None:
+            sink.write(self.content)
+
+    def __str__(self):
+        return f"file {self.name}"
+
+
+def answer(argv, source, held=()):
+    """The batches that a child writes, while `source` is fed to it. A child that ends with exit code 0
+    has given its whole answer; a stream that is cut off between two batches looks whole, too."""
+    said = tempfile.TemporaryFile()  # A file, not a pipe: nobody has to empty it.
+    try:
+        child = subprocess.Popen(
+            argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, pass_fds=held
+        )
+    except OSError as error:
+        raise StepFailed(failure(argv, source, why_not_started(error))) from None
+    fed = []
+
+    def feed():  # One thread that wrote and read would wait for ever once both pipes are full.
+        try:
+            with child.stdin as sink:
+                source.feed(sink)
+        except BrokenPipeError:
+            pass  # The child is gone, and its exit code tells why.
+        except BaseException as error:  # Must not look like the end of the rows.
+            fed.append(error)
+            child.kill()
+
+    feeder = threading.Thread(target=feed, daemon=True)
+    feeder.start()
+    broken = None
+    try:
+        with pa.ipc.open_stream(child.stdout) as batches:
+            yield from batches
+    except (pa.ArrowInvalid, OSError) as error:
+        broken = f"an answer that is no Arrow stream: {error}"
+    except GeneratorExit:  # Nobody wants the rest.
+        child.kill()
+        raise
+    finally:
+        child.stdout.close()
+        code = child.wait()
+        feeder.join(timeout=60)
+        said.seek(max(0, said.seek(0, os.SEEK_END) - 4000))
+        words = said.read().decode(errors="replace")
+        said.close()
+    if fed:
+        raise fed[0]
+    if code != 0 or broken:
+        raise StepFailed(failure(argv, source, why_ended(code, words) if code else broken))
+
+
+def failure(argv, source, why):
+    """What failed where, in one line."""
+    where = f"partition {TaskContext.get().partitionId()}, host {socket.gethostname()}"
+    return f"{argv[2]} ({source}; {where}): {why}"
+
+
+def why_not_started(error):
+    """What it means that this machine does not run the program."""
+    machine = os.uname().machine
+    return {
+        errno.ENOEXEC: f"this dwindle is built for another processor than this machine's ({machine})",
+        errno.ENOENT: "this dwindle needs a C library that this machine does not have, or was not shipped",
+        errno.EACCES: "this machine may not run files where Spark puts them (is it mounted noexec?)",
+    }.get(error.errno, f"cannot be started: {error.strerror}")
+
+
+def why_ended(code, words):
+    """What the exit code of a child means, and what it said last."""
+    if code < 0:
+        name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
+        hint = ": is there memory for it beside Spark's?" if -code == signal.SIGKILL else ""
+        return f"was ended by {name}{hint} {last_line(words)}".rstrip()
+    if "GLIBC_" in words:
+        return f"this dwindle needs a newer C library than this machine has: {last_line(words)}"
+    return last_line(words) or f"ended with exit code {code} and said nothing"
+
+
+def last_line(words):
+    """What a program that fails says last."""
+    lines = [line for line in words.splitlines() if line.strip()]
+    return lines[-1].strip().removeprefix("dwindle: error: ") if lines else ""
+
+
+class Step:
+    """A step that tasks run: its flags, and the files it reads, whose bytes every task gets."""
+
+    def __init__(self, name, binary, flags, files, key):
+        self.name, self.binary, self.flags, self.files, self.key = name, binary, flags, files, key
+
+    @contextmanager
+    def command(self, program, *more):
+        """What to run, and the files that it is handed, which have no name that could be left behind."""
+        argv, held = [program, "cluster-worker", self.name, *self.flags], []
+        for flag, content in self.files.items():
+            file = tempfile.TemporaryFile()
+            file.write(content.value)
+            file.seek(0)
+            held.append(file)
+            argv += [flag, f"/dev/fd/{file.fileno()}"]
+        try:
+            yield [*argv, *more], [file.fileno() for file in held]
+        finally:
+            for file in held:
+                file.close()
+
+    def answer(self, source, *more):
+        """The batches that it gives for one source."""
+        with self.command(SparkFiles.get(self.binary), *more) as (argv, held):
+            yield from answer(argv, source, held)
+
+    def of_rows(self, *more):
+        """For `mapInArrow`: the rows of a partition; of an empty one there is nothing to tell."""
+
+        def run(batches):
+            source = Batches(batches, self.key)
+            if source.first is not None:
+                yield from self.answer(source, *more)
+
+        return run
+
+    def of_files(self, batches):
+        """For `mapInArrow`: files, one after another, of which Spark has read the content or not."""
+        for batch in batches:
+            for row in range(batch.num_rows):
+                name, path, content = (batch.column(column)[row] for column in range(3))
+                source = Content(name.as_py(), content.as_buffer())
+                yield from self.answer(source, "--name", name.as_py(), path.as_py() or "-")
+
+
+# --- On the driver ---------------------------------------------------------------------------------
+
+
+def tell(event, **what):
+    """Tells whoever started the job."""
+    sys.stdout.write(json.dumps({"event": event, **what}) + "\n")
+    sys.stdout.flush()
+
+
+class Progress(threading.Thread):
+    """Tells how many tasks of a running stage are done."""
+
+    def __init__(self, context):
+        super().__init__(daemon=True)
+        self.context, self.tracker = context, context.statusTracker()
+        self.names, self.told, self.lock = [], {}, threading.Lock()
+        self.start()
+
+    def run(self):
+        while True:
+            time.sleep(0.5)
+            self.look()
+
+    def begin(self, *names):
+        """What runs from now on; the last stages of each of its jobs have these names."""
+        self.look()
+        self.names = names
+        self.context.setJobGroup(names[-1], f"dwindle {names[-1]}")
+
+    def look(self):
+        with self.lock:
+            for job in self.tracker.getJobIdsForGroup(self.names[-1]) if self.names else []:
+                info = self.tracker.getJobInfo(job)
+                stages = sorted(info.stageIds, reverse=True) if info else []
+                for stage, name in zip(stages, reversed(self.names)):
+                    info = self.tracker.getStageInfo(stage)
+                    if info and info.numCompletedTasks != self.told.get(stage, 0):
+                        self.told[stage] = info.numCompletedTasks
+                        tell("stage", name=name, done=info.numCompletedTasks, of=info.numTasks)
+
+
+class Folder:
+    """The folder of tables, in whatever file system it is."""
+
+    MANIFEST, PARTIAL = "manifest.json", "manifest.json.partial"
+
+    def __init__(self, spark, url, tables):
+        self.url, self.tables, self.spark = url, tables, spark
+        self.system = self.path().getFileSystem(spark._jsc.hadoopConfiguration())
+        self.system.setWriteChecksum(False)
+        if self.stale() and not (self.is_ours(self.MANIFEST) or self.is_ours(self.PARTIAL)):
+            raise StepFailed(
+                f"{url}: holds {self.stale()[0]} already, and no manifest beside it says that dwindle wrote "
+                "it: name another folder, or remove it"
+            )
+
+    def path(self, *name):
+        path = self.spark._jvm.org.apache.hadoop.fs.Path
+        return path("/".join([self.url.rstrip("/") or "/", *name]))
+
+    def stale(self):
+        """What is there of tables, the manifest first: without it no folder is whole."""
+        if not self.system.exists(self.path()):
+            return []
+        names = [file.getPath().getName() for file in self.system.listStatus(self.path())]
+        tables = [name for name in sorted(names) if name.split(".")[0] in self.tables]
+        return [self.MANIFEST] * (self.MANIFEST in names) + tables
+
+    def is_ours(self, name):
+        if not self.system.exists(self.path(name)):
+            return False
+        text = bytes(self.spark._jvm.org.apache.commons.io.IOUtils.toByteArray(self.system.open(self.path(name))))
+        try:
+            return "dwindle_version" in json.loads(text)
+        except (ValueError, TypeError):
+            return False
+
+    def begin(self):
+        """Removes what dwindle wrote there before."""
+        self.write(self.PARTIAL, '{"dwindle_version": null}')
+        for name in self.stale():
+            self.system.delete(self.path(name), True)
+
+    def abandon(self):
+        """Removes what was written of tables that will not be whole."""
+        if self.is_ours(self.PARTIAL):
+            for name in [*self.stale(), self.PARTIAL]:
+                self.system.delete(self.path(name), True)
+
+    def finish(self, manifest):
+        self.write(self.PARTIAL, manifest)
+        self.system.rename(self.path(self.PARTIAL), self.path(self.MANIFEST))
+
+    def write(self, name, text):
+        stream = self.system.create(self.path(name), True)
+        stream.write(bytearray(text.encode()))
+        stream.close()
+
+
+class Job:
+    """The job: every method is one step of the data's way."""
+
+    def __init__(self, spark, args):
+        self.spark, self.args, self.context = spark, args, spark.sparkContext
+        self.progress = Progress(self.context)
+        self.level = getattr(StorageLevel, args.storage)
+        given = {"--contract": args.contract, "--conventions": args.conventions}
+        self.files = {flag: self.context.broadcast(read(path)) for flag, path in given.items() if path}
+        self.schema = json.loads(self.worker("schema"))
+
+    def run(self):
+        folder = Folder(self.spark, url(self.args.out), self.schema["tables"]) if self.args.out else None
+        spans, files = self.ingested()
+        spans = self.by_trace(spans).persist(self.level)
+        self.survey(spans, files)
+        if self.args.keep_spans:
+            self.progress.begin("keep spans")
+            spans.write.mode("overwrite").parquet(url(self.args.keep_spans), compression="zstd")
+        if self.args.calibrate:
+            self.calibrate(spans)
+        if folder:
+            try:
+                self.write(folder, self.rows("reconstruct", spans, "--survey", "--contract").persist(self.level))
+            except BaseException:
+                folder.abandon()
+                raise
+
+    # The way in.
+
+    def ingested(self):
+        """The spans of all inputs, and of how many files they are."""
+        inputs = self.args.inputs
+        if self.args.table:
+            return self.of_table(self.spark.read.parquet(*map(url, inputs)))
+        paths, urls = ([it for it in inputs if bool(is_url(it)) == wanted] for wanted in (False, True))
+        step, sources, count = self.step("ingest", "--conventions"), [], 0
+        if paths:
+            files = [json.loads(line) for line in self.worker("list", *paths).splitlines()]
+            sources.append(self.of_paths(files))
+            count += len(files)
+        if urls:
+            files = self.spark.read.format("binaryFile").option("recursiveFileLookup", True).load(urls)
+            count += files.select("path").count()
+            sources.append(files.selectExpr("path as name", "string(null) as path", "content"))
+        spans = [source.mapInArrow(step.of_files, self.schema["steps"]["ingest"]) for source in sources]
+        return reduce(DataFrame.unionByName, spans), count
+
+    def of_paths(self, files):
+        """Files that tasks open themselves: as many tasks as partitions at most, each with about as many
+        bytes as any other."""
+        tasks = [(0, place, []) for place in range(min(len(files), self.args.partitions))]
+        for file in sorted(files, key=lambda file: (-file["bytes"], file["name"])):
+            size, place, held = tasks[0]
+            held.append((file["name"], file["path"], None))
+            heapq.heapreplace(tasks, (size + file["bytes"], place, held))
+        rows = self.context.parallelize([held for _, _, held in tasks], len(tasks)).flatMap(list)
+        return self.spark.createDataFrame(rows, "name string, path string, content binary")
+
+    def of_table(self, rows):
+        """Rows of a table that Spark reads: spans that were kept, or those of ClickHouse's otel_traces."""
+        if "part" in rows.columns:
+            return rows, rows.where("part is not null").count()
+        step = self.step("ingest", "--conventions", key="TraceId")
+        name = ", ".join(self.args.inputs)
+        rows = rows.mapInArrow(step.of_rows("--rows", "--name", name), self.schema["steps"]["ingest"])
+        return rows, rows.rdd.getNumPartitions()
+
+    def by_trace(self, rows, *then):
+        """Rows of traces in the order of tables, each partition a range of trace ids."""
+        count, keys = self.args.partitions, ", ".join(map(str, self.keys))
+        place = f"shiftright(bigint(conv(substring(trace_id, 17, 4), 16, 10)) * {count}, 16)"
+        rows = rows.repartition(count, F.expr(f"array({keys})[int({place})]"))
+        return rows.sortWithinPartitions(F.expr("substring(trace_id, 17, 16)"), "trace_id", *then)
+
+    @cached_property
+    def keys(self):
+        """For each partition a number that Spark places there, which is found by asking Spark."""
+        count, tried, found = self.args.partitions, 8, {}
+        while len(found) < count:
+            tried *= 2
+            numbers = self.spark.range(0, tried * count, 1, 1).selectExpr("int(id) as number")
+            placed = numbers.repartition(count, "number")
+            placed = placed.selectExpr("number", "spark_partition_id() as place").collect()
+            found = {row.place: row.number for row in placed}
+        return [found[place] for place in range(count)]
+
+    # What all spans know together.
+
+    def survey(self, spans, files):
+        self.progress.begin("ingest", "survey")
+        parts = self.rows("survey", spans).collect()
+        survey = self.worker("settle", "--files", str(files), rows=arrow(parts))
+        self.files["--survey"] = self.context.broadcast(survey)
+
+    def calibrate(self, spans):
+        self.progress.begin("observe")
+        parts = self.rows("observe", spans, "--survey").collect()
+        contract = self.worker("calibrate", rows=arrow(parts), files=["--survey"])
+        with open(self.args.calibrate, "wb") as file:
+            file.write(contract)
+        self.files["--contract"] = self.context.broadcast(contract)
+
+    # The way out.
+
+    def write(self, folder, wide):
+        self.progress.begin("reconstruct")
+        parts = wide.where("part is not null").select("part").collect()
+        folder.begin()
+        for table in OF_REQUESTS:
+            self.store(folder, table, wide.where(f"{table} is not null").select(f"{table}.*"))
+        buried = self.graveyard(wide).persist(self.level)
+        self.store(folder, "findings", self.findings(wide, buried))
+        self.store(folder, "distributions", self.distributions(wide, buried))
+        self.store(folder, "exemplars", self.exemplars(wide))
+        with pa.ipc.open_stream(self.worker("problems", files=["--survey"])) as problems:
+            rows = problems.read_all().to_pylist()
+        self.store(folder, "problems", self.table("problems", rows))
+        inputs = [flag for it in self.args.inputs for flag in ("--input", it)]
+        manifest = self.worker("manifest", *inputs, rows=arrow(parts), files=["--survey", "--contract"]).decode()
+        folder.finish(manifest)
+        counts = ["requests", "traces", "spans_admitted", "spans_rejected"]
+        tell("done", **{name: json.loads(manifest)[name] for name in counts})
+
+    def graveyard(self, wide):
+        stays = wide.where("stays is not null").select("stays.*")
+        queue = ["service", "clock_domain"]
+        stays = stays.repartition(self.args.partitions, *queue).sortWithinPartitions(*queue)
+        return self.rows("graveyard", stays, key="service")
+
+    def findings(self, wide, buried):
+        at_once = wide.where("findings is not null").selectExpr("findings.*", "findings_at", "int(null) as late")
+        late = buried.where("findings is not null").selectExpr("findings.*", "findings_at", "late")
+        return self.by_trace(at_once.unionByName(late), "findings_at", F.col("late").asc_nulls_first())
+
+    def distributions(self, wide, buried):
+        values = [rows.where("values is not null").select("values.*") for rows in (wide, buried)]
+        values = reduce(DataFrame.unionByName, values).repartition(self.args.partitions, "request_class")
+        rows = self.rows("distributions", values, "--survey", key="request_class")
+        return rows.repartition(1).sortWithinPartitions("request_class", "at")
+
+    def exemplars(self, wide):
+        rows = wide.where("candidates is not null or exemplars is not null").select("candidates", "exemplars")
+        trace = "coalesce(candidates.trace_id, exemplars.trace_id)"
+        rows = rows.repartition(1).sortWithinPartitions(F.expr(f"substring({trace}, 17, 16)"), F.expr(trace))
+        return self.rows("exemplars", rows).sortWithinPartitions("at")
+
+    def store(self, folder, table, rows):
+        """Writes a table, with exactly its columns, of which those that are never null say so."""
+        columns = [
+            name if is_nullable else f"coalesce({name}, {zero(kind)}) as {name}"
+            for name, kind, is_nullable in self.schema["tables"][table]
+        ]
+        self.progress.begin(*(["graveyard"] * (table == "findings")), table)
+        out = str(folder.path(f"{table}.parquet"))
+        rows.selectExpr(*columns).write.mode("overwrite").parquet(out, compression="zstd")
+
+    def table(self, name, rows):
+        columns = ", ".join(f"{column} {kind}" for column, kind, _ in self.schema["tables"][name])
+        return self.spark.createDataFrame(rows, columns).repartition(1)
+
+    # Steps of the worker.
+
+    def rows(self, step, rows, *files, key="trace_id"):
+        """What tasks make of rows."""
+        return rows.mapInArrow(self.step(step, *files, key=key).of_rows(), self.schema["steps"][step])
+
+    def step(self, name, *files, key=None):
+        binary = os.path.basename(self.args.dwindle)
+        held = {flag: self.files[flag] for flag in files if flag in self.files}
+        return Step(name, binary, self.args.step_flags.get(name, []), held, key)
+
+    def worker(self, step, *more, rows=b"", files=()):
+        """What a step beside the driver writes."""
+        with self.step(step, *files).command(self.args.dwindle, *more) as (argv, held):
+            try:
+                done = subprocess.run(argv, input=rows, capture_output=True, pass_fds=held, check=False)
+            except OSError as error:
+                raise StepFailed(f"{self.args.dwindle}: {why_not_started(error)}") from None
+        words = done.stderr.decode(errors="replace")
+        if done.returncode != 0:
+            raise StepFailed(f"{step}: {why_ended(done.returncode, words)}")
+        for line in words.splitlines():
+            tell("note", text=line)
+        return done.stdout
+
+
+def arrow(parts):
+    """Rows of one column `part` as an Arrow stream."""
+    column = pa.array([bytes(row.part) for row in parts], pa.binary())
+    table = pa.table({"part": column})
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue()
+
+
+def zero(kind):
+    """A value for a column that holds none that is null: Spark cannot know that."""
+    known = {"string": "''", "boolean": "false"}
+    return known.get(kind) or f"cast({'array()' if kind.startswith('array') else 0} as {kind})"
+
+
+def is_url(text):
+    return re.match(r"[A-Za-z][A-Za-z0-9+.-]*:/", text)
+
+
+def url(text):
+    """A path as a URL: what stands without one may be looked for elsewhere than on disk."""
+    return text if is_url(text) else "file://" + os.path.abspath(text)
+
+
+def read(path):
+    """A file that a flag names, which may have come with the job."""
+    with open(path if os.path.exists(path) else SparkFiles.get(os.path.basename(path)), "rb") as file:
+        return file.read()
+
+
+def one_line(error):
+    """Why the job ended. Spark hands a task's words on within its own."""
+    text = str(error)
+    said = re.findall(r"StepFailed: (.+)", text)
+    if isinstance(error, StepFailed) or not said:
+        return text.strip().split("\n")[0]
+    return said[-1].strip()
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description="The tables of dwindle analyze, made by Spark.")
+    parser.add_argument("inputs", nargs="+", metavar="INPUT")
+    parser.add_argument("--dwindle", required=True, help="the program, which --files ships to the executors")
+    parser.add_argument("--out", help="the folder of tables to write")
+    parser.add_argument("--partitions", type=int, required=True, help="how many parts the traces are cut into")
+    parser.add_argument("--step-flags", type=json.loads, default={}, help="a JSON object: lists of flags by step")
+    parser.add_argument("--contract", help="a contract, shipped with --files too")
+    parser.add_argument("--conventions", help="more attribute keys, shipped with --files too")
+    parser.add_argument("--calibrate", help="the file to write the contract to that the traces come to")
+    parser.add_argument("--sketch", action="store_true", help="round values by at most 1 %% for distributions")
+    parser.add_argument("--keep-spans", help="the folder to write the spans to, for --table")
+    parser.add_argument("--table", action="store_true", help="INPUTs are Parquet tables: otel_traces, or kept spans")
+    parser.add_argument("--storage", default="MEMORY_AND_DISK", help="where Spark keeps spans: or DISK_ONLY")
+    args = parser.parse_args()
+    if args.sketch:
+        args.step_flags.setdefault("reconstruct", []).append("--sketch")
+        args.step_flags.setdefault("graveyard", []).append("--sketch")
+    return args
+
+
+def main():
+    args = arguments()
+    builder = SparkSession.builder.appName("dwindle").config("spark.sql.shuffle.partitions", args.partitions)
+    for name, value in SETTINGS.items():
+        builder = builder.config(name, value)
+    spark = builder.getOrCreate()
+    try:
+        Job(spark, args).run()
+    except Exception as error:
+        traceback.print_exc()
+        tell("error", text=one_line(error))
+        sys.exit(2)
+    finally:
+        spark.stop()
+
+
+if __name__ == "__main__":
+    main()
