@@ -106,7 +106,13 @@ impl Step {
             Self::Exemplars => cluster::choose(input, out)?,
             Self::Manifest { survey, rules, subject, inputs } => {
                 drop(out);
-                print_manifest(input, survey.read()?, policy(&rules, &subject)?, &subject, &inputs)?;
+                print_manifest(
+                    input,
+                    survey.read()?,
+                    policy(&rules, &subject)?,
+                    &subject,
+                    &inputs,
+                )?;
             }
         }
         Ok(())
