@@ -14,6 +14,7 @@ mod certainty;
 mod check;
 mod cli;
 mod cluster_verb;
+mod cluster_worker;
 mod contracts;
 mod conventions;
 mod diff;
