@@ -60,6 +60,7 @@ SETTINGS = {
 
 # Tables whose rows a task of `reconstruct` gives one after another.
 OF_REQUESTS = ["requests", "hops", "attempts", "segments"]
+TABLES = [*OF_REQUESTS, "findings", "distributions", "exemplars", "problems"]
 
 
 class StepFailed(RuntimeError):
@@ -275,8 +276,8 @@ class Folder:
 
     MANIFEST, PARTIAL = "manifest.json", "manifest.json.partial"
 
-    def __init__(self, spark, url, tables):
-        self.url, self.tables, self.spark = url, tables, spark
+    def __init__(self, spark, url):
+        self.url, self.spark = url, spark
         self.system = self.path().getFileSystem(spark._jsc.hadoopConfiguration())
         self.system.setWriteChecksum(False)
         if self.stale() and not (self.is_ours(self.MANIFEST) or self.is_ours(self.PARTIAL)):
@@ -294,7 +295,7 @@ class Folder:
         if not self.system.exists(self.path()):
             return []
         names = [file.getPath().getName() for file in self.system.listStatus(self.path())]
-        tables = [name for name in sorted(names) if name.split(".")[0] in self.tables]
+        tables = [name for name in sorted(names) if name.split(".")[0] in TABLES]
         return [self.MANIFEST] * (self.MANIFEST in names) + tables
 
     def is_ours(self, name):
@@ -335,12 +336,14 @@ class Job:
         self.spark, self.args, self.context = spark, args, spark.sparkContext
         self.progress = Progress(self.context)
         self.level = getattr(StorageLevel, args.storage)
+        self.program = self.shipped(args.dwindle)
         given = {"--contract": args.contract, "--conventions": args.conventions}
-        self.files = {flag: self.context.broadcast(read(path)) for flag, path in given.items() if path}
+        given = {flag: read(self.shipped(path)) for flag, path in given.items() if path}
+        self.files = {flag: self.context.broadcast(content) for flag, content in given.items()}
         self.schema = json.loads(self.worker("schema"))
 
     def run(self):
-        folder = Folder(self.spark, url(self.args.out), self.schema["tables"]) if self.args.out else None
+        folder = Folder(self.spark, url(self.args.out)) if self.args.out else None
         spans, files = self.ingested()
         spans = self.by_trace(spans).persist(self.level)
         self.survey(spans, files)
@@ -349,12 +352,26 @@ class Job:
             spans.write.mode("overwrite").parquet(url(self.args.keep_spans), compression="zstd")
         if self.args.calibrate:
             self.calibrate(spans)
+        with pa.ipc.open_stream(self.worker("problems", files=["--survey"])) as stream:
+            problems = stream.read_all().to_pylist()
         if folder:
             try:
-                self.write(folder, self.rows("reconstruct", spans, "--survey", "--contract").persist(self.level))
+                manifest = self.write(folder, spans, problems)
             except BaseException:
                 folder.abandon()
                 raise
+        else:
+            manifest = self.manifest([])
+        known = json.loads(manifest)
+        counts = {name: known[name] for name in ["requests", "traces", "spans_admitted", "spans_rejected"]}
+        tell("done", **counts, losses=sum(row["severity"] == "loss" for row in problems))
+
+    def shipped(self, path):
+        """Where a file is on the driver, which Spark may have put elsewhere, in another way each cluster."""
+        name = os.path.basename(path)
+        beside = os.path.join(os.path.dirname(self.args.dwindle), name)
+        places = [SparkFiles.get(name), beside, path]
+        return os.path.abspath(next(filter(os.path.exists, places), path))
 
     # The way in.
 
@@ -433,7 +450,8 @@ class Job:
 
     # The way out.
 
-    def write(self, folder, wide):
+    def write(self, folder, spans, problems):
+        wide = self.rows("reconstruct", spans, "--survey", "--contract").persist(self.level)
         self.progress.begin("reconstruct")
         parts = wide.where("part is not null").select("part").collect()
         folder.begin()
@@ -443,14 +461,14 @@ class Job:
         self.store(folder, "findings", self.findings(wide, buried))
         self.store(folder, "distributions", self.distributions(wide, buried))
         self.store(folder, "exemplars", self.exemplars(wide))
-        with pa.ipc.open_stream(self.worker("problems", files=["--survey"])) as problems:
-            rows = problems.read_all().to_pylist()
-        self.store(folder, "problems", self.table("problems", rows))
-        inputs = [flag for it in self.args.inputs for flag in ("--input", it)]
-        manifest = self.worker("manifest", *inputs, rows=arrow(parts), files=["--survey", "--contract"]).decode()
+        self.store(folder, "problems", self.table("problems", problems))
+        manifest = self.manifest(parts)
         folder.finish(manifest)
-        counts = ["requests", "traces", "spans_admitted", "spans_rejected"]
-        tell("done", **{name: json.loads(manifest)[name] for name in counts})
+        return manifest
+
+    def manifest(self, parts):
+        inputs = [flag for it in self.args.inputs for flag in ("--input", it)]
+        return self.worker("manifest", *inputs, rows=arrow(parts), files=["--survey", "--contract"]).decode()
 
     def graveyard(self, wide):
         stays = wide.where("stays is not null").select("stays.*")
@@ -459,7 +477,7 @@ class Job:
         return self.rows("graveyard", stays, key="service")
 
     def findings(self, wide, buried):
-        at_once = wide.where("findings is not null").selectExpr("findings.*", "findings_at", "int(null) as late")
+        at_once = wide.where("findings is not null").selectExpr("findings.*", "findings_at", "null as late")
         late = buried.where("findings is not null").selectExpr("findings.*", "findings_at", "late")
         return self.by_trace(at_once.unionByName(late), "findings_at", F.col("late").asc_nulls_first())
 
@@ -502,11 +520,11 @@ class Job:
 
     def worker(self, step, *more, rows=b"", files=()):
         """What a step beside the driver writes."""
-        with self.step(step, *files).command(self.args.dwindle, *more) as (argv, held):
+        with self.step(step, *files).command(self.program, *more) as (argv, held):
             try:
                 done = subprocess.run(argv, input=rows, capture_output=True, pass_fds=held, check=False)
             except OSError as error:
-                raise StepFailed(f"{self.args.dwindle}: {why_not_started(error)}") from None
+                raise StepFailed(f"{self.program}: {why_not_started(error)}") from None
         words = done.stderr.decode(errors="replace")
         if done.returncode != 0:
             raise StepFailed(f"{step}: {why_ended(done.returncode, words)}")
@@ -541,8 +559,7 @@ def url(text):
 
 
 def read(path):
-    """A file that a flag names, which may have come with the job."""
-    with open(path if os.path.exists(path) else SparkFiles.get(os.path.basename(path)), "rb") as file:
+    with open(path, "rb") as file:
         return file.read()
 
 
