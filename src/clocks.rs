@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use crate::span::{Interner, Kind, Span, Sym};
 use crate::units::Nanos;
@@ -19,7 +20,7 @@ const WINDOW_NS: i64 = 10_000_000_000;
 const DRIFT: Nanos = Nanos::from_nanos(WINDOW_NS / 50_000);
 
 /// Where an offset lies; open where nothing bounds it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Interval {
     /// The least that it may be.
     pub lo: Option<Nanos>,
@@ -94,7 +95,7 @@ impl Interval {
 
 /// What calls say of the offset of a callee's clock against its caller's, by how far the answer is
 /// believed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bounds {
     /// The answer had to get back before the caller's end.
     answered: Interval,
@@ -175,7 +176,7 @@ const fn window(parent: &Span) -> i64 {
 }
 
 /// What all calls of an input say; the same in whatever order they come.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Pool {
     domains: Interner,
     /// By caller's and callee's clock, places among `domains`, and window.
@@ -256,7 +257,7 @@ fn carried<'w>(windows: impl Iterator<Item = &'w (i64, Interval)>) -> Vec<Interv
 
 /// What an input knows of the offsets between clocks; nothing by default: each trace is then on its
 /// own.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Offsets {
     domains: Interner,
     /// By pair, places among `domains`, the smaller first: the offset of the second against the

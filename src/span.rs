@@ -7,17 +7,20 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+use serde::de::Deserializer;
+use serde::ser::Serializer;
+use serde::{Deserialize, Serialize};
 
 use crate::names::names;
 use crate::stats::Weight;
 use crate::units::{Nanos, UnixNanos};
 
 /// A trace id, 128 bits; shorter ids are padded with zeros on the left.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct TraceId(pub u128);
 
 /// A span id, 64 bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SpanId(pub u64);
 
 impl TraceId {
@@ -138,6 +141,12 @@ impl Interner {
         self.text_bytes + self.strings.len() * Self::BYTES_A_STRING
     }
 
+    /// How long the longest of them is, in bytes.
+    pub(crate) fn longest(&self) -> usize {
+        let shared = self.base.as_ref().map_or(0, |base| base.longest());
+        self.strings.iter().map(|text| text.len()).fold(shared, usize::max)
+    }
+
     /// The number of `text`, if it is known.
     pub(crate) fn find(&self, text: &str) -> Option<Sym> {
         let known = self.base.as_ref().and_then(|base| base.find(text));
@@ -171,6 +180,23 @@ impl Interner {
         let mut numbers = other.base.as_ref().map_or_else(Vec::new, |base| self.extend_by(base));
         numbers.extend(other.strings.iter().map(|text| self.intern(text)));
         numbers
+    }
+}
+
+/// As its strings, by number.
+impl Serialize for Interner {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq((0..self.len()).map(|index| self.get(Sym::of_index(index))))
+    }
+}
+
+impl<'de> Deserialize<'de> for Interner {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut strings = Self::default();
+        for text in Vec::<String>::deserialize(deserializer)? {
+            strings.intern(&text);
+        }
+        Ok(strings)
     }
 }
 
@@ -243,6 +269,7 @@ impl Kind {
 
 names! {
     /// How a span ended (SEMANTICS §2).
+    #[derive(Serialize, Deserialize)]
     pub enum Outcome {
         /// Nothing says that it failed.
         Ok = "ok",

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use super::sampled::Sampled;
 use crate::budget::{TOLERANCE_FLOOR, tolerance};
@@ -22,7 +23,7 @@ pub(super) const CUT: usize = 1 << 12;
 const VALUES: usize = 1 << 13;
 
 /// What was seen of calls and of classes of requests.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Observed {
     /// By caller, callee and the name of the caller's span.
     pub calls: BTreeMap<Call, CallObserved>,
@@ -33,7 +34,7 @@ pub struct Observed {
 }
 
 /// What was seen of the attempts of one call.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CallObserved {
     /// How many attempts, without those that lost against a hedge: they ended because another was
     /// answered.
@@ -56,7 +57,7 @@ pub struct CallObserved {
 }
 
 /// An attempt that was cut off.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cut {
     /// How long it took.
     pub duration: Nanos,
@@ -76,7 +77,7 @@ pub struct Cut {
 }
 
 /// An attempt that had a deadline when it began.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Began {
     /// What was left, less the return reserve, not below zero.
     pub available: Nanos,
@@ -85,7 +86,7 @@ pub struct Began {
 }
 
 /// A request that was cut off.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CutRequest {
     /// From its origin to its end.
     pub elapsed: Nanos,
@@ -95,7 +96,7 @@ pub struct CutRequest {
 }
 
 /// What was seen of the requests of one class.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ClassObserved {
     /// The service of their roots.
     pub service: Name,

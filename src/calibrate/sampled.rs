@@ -4,19 +4,20 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
+use serde::{Deserialize, Serialize};
 use twox_hash::XxHash64;
 
 use crate::span::{SpanId, TraceId};
 
 /// Values of spans, at most so many: those whose ids have the smallest hashes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Sampled<T> {
     most: usize,
     seen: u64,
     kept: BinaryHeap<Kept<T>>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Kept<T> {
     key: (u64, TraceId, SpanId),
     value: T,

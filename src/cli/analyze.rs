@@ -55,17 +55,17 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     let (folder, run, manifest) = write_tables(inputs, rules, memory, subject, create)?;
     folder.finish(&manifest)?;
     if !args.inputs.quiet {
-        output::note(&format!(
-            "{} requests of {} traces, {} spans ({} rejected) -> {}",
-            manifest.requests,
-            manifest.traces,
-            manifest.spans_admitted,
-            manifest.spans_rejected,
-            args.out.display(),
-        ));
+        let Manifest { requests, traces, spans_admitted, spans_rejected, .. } = manifest;
+        let out = args.out.to_string_lossy();
+        output::note(&told(requests, traces, spans_admitted, spans_rejected, &out));
     }
     let problems = run.ingested.problems.iter().map(|row| row.severity);
     Ok(exit::done(args.inputs.strict, problems))
+}
+
+/// What was analyzed, in a line.
+pub(super) fn told(requests: u64, traces: u64, spans: u64, rejected: u64, out: &str) -> String {
+    format!("{requests} requests of {traces} traces, {spans} spans ({rejected} rejected) -> {out}")
 }
 
 /// Analyzes traces into the tables that `create` begins, and leaves them to be ended.

@@ -1,10 +1,10 @@
 //! `dwindle completions`: what shells complete.
 
-use clap::CommandFactory;
+use clap::{Command, CommandFactory};
 use clap_complete::{Shell, generate};
 
 use super::output::{self, Fatal};
-use super::{Cli, NAME, exit};
+use super::{Cli, NAME, exit, manifest};
 
 /// Print what a shell needs to complete verbs and flags.
 #[derive(Debug, clap::Args)]
@@ -22,7 +22,14 @@ pub(super) struct Args {
 /// Runs it.
 pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     let mut script = Vec::new();
-    generate(args.shell, &mut Cli::command(), NAME, &mut script);
+    generate(args.shell, &mut command(), NAME, &mut script);
     output::print(&String::from_utf8_lossy(&script))?;
     Ok(exit::DONE)
+}
+
+/// Without what is hidden, which shells would list.
+fn command() -> Command {
+    let all = Cli::command();
+    let verbs = all.get_subcommands().filter(|verb| !verb.is_hide_set()).cloned();
+    Command::new(NAME).version(manifest::VERSION).subcommands(verbs)
 }

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
 
 use super::output::Fatal;
 use crate::budget::TOLERANCE_FLOOR;
@@ -77,6 +77,26 @@ impl Inputs {
     pub(super) fn limits(&self) -> Limits {
         let record_bytes = usize::try_from(u64::from(self.max_record) << 20);
         Limits { record_bytes: record_bytes.unwrap_or(usize::MAX), expansion: self.max_expansion }
+    }
+
+    /// The file of `--conventions`.
+    pub(super) fn conventions_path(&self) -> Option<&str> {
+        self.conventions.as_deref()
+    }
+
+    /// Whether somebody said how many threads there are to be.
+    pub(super) const fn has_threads(&self) -> bool {
+        self.threads.is_some()
+    }
+
+    /// What says how files are read as arguments again, but for that file, for a task of a cluster.
+    pub(super) fn arguments(&self) -> Vec<String> {
+        let mut arguments = vec![
+            format!("--max-record={}", self.max_record),
+            format!("--max-expansion={}", self.max_expansion),
+        ];
+        arguments.extend(self.heuristics.then(|| "--heuristics".to_owned()));
+        arguments
     }
 
     /// A flag that counts only when traces are read, if one was given.
@@ -291,6 +311,39 @@ impl Rules {
             (self.clock() != Clocks::Pooled, "--clock"),
         ];
         given.into_iter().find_map(|(is_given, flag)| is_given.then_some(flag))
+    }
+
+    /// A flag that says what requests were promised, if one was given.
+    pub(super) fn first_of_requests(&self) -> Option<&'static str> {
+        let contract = self.contracts.contract.as_ref().map(|_| "--contract");
+        contract.or_else(|| self.deadlines.deadline.first().map(|_| "--deadline"))
+    }
+
+    /// The file of `--contract`.
+    pub(super) fn contract_path(&self) -> Option<&str> {
+        self.contracts.contract.as_deref()
+    }
+
+    /// `--deadline` as arguments again, for a task of a cluster.
+    pub(super) fn deadline_arguments(&self) -> Vec<String> {
+        let argument = |Deadline { operation, deadline }: &Deadline| {
+            let name =
+                operation.as_ref().map_or_else(String::new, |it| format!("{}=", it.as_str()));
+            format!("--deadline={name}{}ns", deadline.as_nanos())
+        };
+        self.deadlines.deadline.iter().map(argument).collect()
+    }
+
+    /// How strictly to judge, likewise.
+    pub(super) fn strictness_arguments(&self) -> Vec<String> {
+        let tolerance = format!("--tolerance={}ns", self.strictness.tolerance.as_nanos());
+        std::iter::once(tolerance).chain(self.clock_arguments()).collect()
+    }
+
+    /// `--clock`, likewise.
+    pub(super) fn clock_arguments(&self) -> Vec<String> {
+        let value = self.clock().to_possible_value();
+        value.iter().map(|value| format!("--clock={}", value.get_name())).collect()
     }
 
     /// What the contract file holds, and its name.

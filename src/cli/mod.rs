@@ -4,6 +4,8 @@
 mod analyze;
 mod calibrate;
 mod check;
+mod cluster;
+mod cluster_worker;
 mod completions;
 mod diff;
 mod exit;
@@ -65,6 +67,7 @@ enum Verb {
     Diff(diff::Args),
     Plan(Box<plan::Args>),
     Analyze(analyze::Args),
+    Cluster(Box<cluster::Args>),
     Inspect(inspect::Args),
     Explain(explain::Args),
     Rules(rules::Args),
@@ -72,6 +75,8 @@ enum Verb {
     Schema(schema::Args),
     Completions(completions::Args),
     Man(man::Args),
+    #[command(hide = true)]
+    ClusterWorker(Box<cluster_worker::Args>),
 }
 
 /// Runs the command and gives its exit code.
@@ -85,6 +90,7 @@ pub fn main() -> ExitCode {
         Verb::Diff(args) => diff::run(&args),
         Verb::Plan(args) => plan::run(&args),
         Verb::Analyze(args) => analyze::run(&args),
+        Verb::Cluster(args) => cluster::run(&args),
         Verb::Inspect(args) => inspect::run(&args),
         Verb::Explain(args) => explain::run(&args),
         Verb::Rules(args) => rules::run(&args),
@@ -92,6 +98,7 @@ pub fn main() -> ExitCode {
         Verb::Schema(args) => schema::run(&args),
         Verb::Completions(args) => completions::run(&args),
         Verb::Man(args) => man::run(&args),
+        Verb::ClusterWorker(args) => cluster_worker::run(*args),
     };
     match done {
         Ok(code) => ExitCode::from(code),

@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
+use crate::cluster::Failure;
 use crate::config_error::ConfigError;
 use crate::ingest::IngestError;
 use crate::query::QueryError;
@@ -36,6 +37,9 @@ pub(super) enum Fatal {
         /// Why.
         error: io::Error,
     },
+    /// A step of an analysis on many machines.
+    #[error(transparent)]
+    Cluster(#[from] Failure),
     /// A query.
     #[error(transparent)]
     Query(#[from] QueryError),
@@ -46,6 +50,14 @@ pub(super) enum Fatal {
         path: PathBuf,
         /// Why.
         error: io::Error,
+    },
+    /// A job of a cluster.
+    #[error("{text}\nthe whole log: {}", log.display())]
+    Job {
+        /// Why it failed.
+        text: String,
+        /// What it said besides.
+        log: PathBuf,
     },
     /// A flag's value is wrong in a way that only shows with the others.
     #[error("{0}")]

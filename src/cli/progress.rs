@@ -1,4 +1,4 @@
-//! The progress line on standard error, where that is a terminal and the work is long.
+//! Progress on standard error, where that is a terminal and the work is long.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -6,6 +6,7 @@ use std::time::Duration;
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::ingest::Progress;
+use crate::visible::visible;
 
 /// Work that is done sooner shows nothing.
 const LONG: Duration = Duration::from_secs(1);
@@ -83,5 +84,43 @@ impl Progress for ProgressLine {
     fn file_done(&self) {
         self.files_done.fetch_add(1, Ordering::Relaxed);
         self.tell();
+    }
+}
+
+/// Which stage of a job runs, and how many of its tasks have ended.
+#[derive(Debug)]
+pub(super) struct StageLine {
+    bar: ProgressBar,
+}
+
+impl StageLine {
+    /// A line that shows nothing yet, and never if `quiet` or where there is no terminal.
+    pub(super) fn new(quiet: bool) -> Self {
+        let target =
+            if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        let bar = ProgressBar::with_draw_target(None, target);
+        if let Ok(style) =
+            ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} tasks, {elapsed}")
+        {
+            bar.set_style(style);
+        }
+        Self { bar }
+    }
+
+    /// How far a stage is. Its name is another program's.
+    pub(super) fn tell(&self, stage: &str, done: u64, of: u64) {
+        self.bar.set_message(visible(stage));
+        self.bar.set_length(of);
+        self.bar.set_position(done);
+    }
+
+    /// Says something else in the meantime.
+    pub(super) fn beside(&self, say: impl FnOnce()) {
+        self.bar.suspend(say);
+    }
+
+    /// Takes the line away.
+    pub(super) fn clear(&self) {
+        self.bar.finish_and_clear();
     }
 }

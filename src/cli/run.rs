@@ -43,10 +43,10 @@ pub(super) struct Run {
 
 /// What reading and looking at all spans showed.
 pub(super) struct Read {
-    ingested: Ingested<()>,
-    facts: Facts,
-    policy: Policy,
-    calibrated: Option<String>,
+    pub ingested: Ingested<()>,
+    pub facts: Facts,
+    pub policy: Policy,
+    pub calibrated: Option<String>,
 }
 
 impl Read {

@@ -103,6 +103,17 @@ impl Subject {
         given.into_iter().find_map(|(is_given, flag)| is_given.then_some(flag))
     }
 
+    /// The flags as arguments again, for a task of a cluster.
+    pub(super) fn arguments(&self) -> Vec<String> {
+        let scope = self.scope.scope.iter().map(|name| format!("--scope=service={name}"));
+        scope.chain(self.by_arguments()).collect()
+    }
+
+    /// The same of those that count where attributes are read.
+    pub(super) fn by_arguments(&self) -> Vec<String> {
+        self.by.split_by.iter().map(|key| format!("--by={key}")).collect()
+    }
+
     /// The service of `--scope`.
     pub(super) fn scope(&self) -> Option<String> {
         self.scope.scope.clone()

@@ -21,6 +21,15 @@ pub enum Failure {
     /// What came in is no Arrow stream, or what goes out cannot be made one.
     #[error("Arrow: {0}")]
     Arrow(#[from] ArrowError),
+    /// Not even the beginning of a stream came in.
+    #[error("nothing comes in, not even the beginning of an Arrow stream")]
+    Nothing,
+    /// The stream has no end.
+    #[error("what comes in is cut off: an Arrow stream ends with a mark, and this one does not")]
+    CutOff,
+    /// An input that tasks on other machines cannot open.
+    #[error("-: standard input is here alone; name files that every worker can open")]
+    StandardInput,
     /// What came in holds other columns or values than it should.
     #[error("what comes in {0}")]
     Read(#[from] ReadError),
@@ -30,6 +39,9 @@ pub enum Failure {
     /// What another task told is not what this version tells.
     #[error("what another task told cannot be read: do all run the same dwindle? {0}")]
     Part(#[from] postcard::Error),
+    /// The same of values of distributions.
+    #[error("values that another task told cannot be read: do all run the same dwindle?")]
+    Values,
     /// Traces have to come in the order of the tables, so that all of one are together.
     #[error(
         "what comes in is not sorted: trace {later} comes after {earlier}; sort by the right half of the \

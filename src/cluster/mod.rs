@@ -16,9 +16,24 @@
 //! `══` is the engine's shuffle. A task that ends with exit code 0 has given its whole answer; nothing
 //! else proves that, since a stream that is cut off between two batches looks whole.
 
+mod exemplars;
 mod failure;
+mod graveyard;
+mod list;
 mod part;
+mod reconstruct;
+mod schema;
+mod settle;
 mod spans;
 mod stream;
+mod values;
+mod wide;
 
+pub use exemplars::choose;
 pub use failure::Failure;
+pub use graveyard::find_late;
+pub use list::list;
+pub use reconstruct::{Rebuilding, Rebuilt, rebuild};
+pub use schema::schema;
+pub use settle::Surveyed;
+pub use values::distribute;

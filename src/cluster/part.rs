@@ -18,6 +18,12 @@ pub(super) fn schema() -> SchemaRef {
     Arc::new(Schema::new(vec![Field::new(PART, DataType::Binary, true)]))
 }
 
+/// The table of these columns, and it beside them.
+pub(super) fn beside(columns: &Schema) -> SchemaRef {
+    let part = Arc::new(Field::new(PART, DataType::Binary, true));
+    Arc::new(Schema::new(columns.fields().iter().cloned().chain([part]).collect::<Vec<_>>()))
+}
+
 /// It as bytes.
 pub(super) fn bytes(told: &impl Serialize) -> Result<Vec<u8>, Failure> {
     Ok(postcard::to_allocvec(told)?)

@@ -1,6 +1,6 @@
 //! Arrow streams between a task and its engine: batches as they come, and as they go.
 
-use std::io::{BufReader, BufWriter, Read, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::StreamReader;
@@ -12,12 +12,49 @@ use super::Failure;
 /// How much is read or written at a time.
 const BUFFER_BYTES: usize = 1 << 18;
 
-/// The batches that come in; none where nothing comes, since an engine starts no task for no rows.
-pub(super) fn batches(
-    input: impl Read,
-) -> Result<impl Iterator<Item = Result<RecordBatch, Failure>>, Failure> {
-    let reader = StreamReader::try_new(BufReader::with_capacity(BUFFER_BYTES, input), None)?;
-    Ok(reader.map(|batch| Ok(batch?)))
+/// The batches that come in.
+pub(super) fn batches(input: impl Read) -> Result<Batches<impl Read>, Failure> {
+    let mut input = BufReader::with_capacity(BUFFER_BYTES, Watched { input, is_at_end: false });
+    if input.fill_buf()?.is_empty() {
+        return Err(Failure::Nothing);
+    }
+    let reader = StreamReader::try_new(input, None)?;
+    Ok(Batches { reader })
+}
+
+/// Batches as they come.
+pub(super) struct Batches<R: Read> {
+    reader: StreamReader<BufReader<Watched<R>>>,
+}
+
+impl<R: Read> Iterator for Batches<R> {
+    type Item = Result<RecordBatch, Failure>;
+
+    /// The library takes a stream that ends between two batches for a whole one, but only where it finds
+    /// the mark of the end does it not ask for more.
+    fn next(&mut self) -> Option<Self::Item> {
+        let batch = self.reader.next();
+        let input = self.reader.get_mut().get_mut();
+        match batch {
+            Some(Ok(batch)) => Some(Ok(batch)),
+            _ if std::mem::take(&mut input.is_at_end) => Some(Err(Failure::CutOff)),
+            batch => batch.map(|batch| Ok(batch?)),
+        }
+    }
+}
+
+/// A stream that knows whether more was asked of it than there was.
+pub(super) struct Watched<R> {
+    input: R,
+    is_at_end: bool,
+}
+
+impl<R: Read> Read for Watched<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let len = self.input.read(buffer)?;
+        self.is_at_end |= len == 0;
+        Ok(len)
+    }
 }
 
 /// What goes out.

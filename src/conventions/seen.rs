@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 /// How often each key of the conventions was met, whatever the order of the input.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seen {
     /// By key in lower case, `event NAME` for an event, `event NAME: KEY` for an event's attribute.
     pub keys: BTreeMap<String, KeyCount>,
 }
 
 /// See [`Seen`].
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyCount {
     /// The ids of the rows that name the key, in the order in which they are tried.
     pub rule: String,

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::merge::merged;
 use super::sample::Sample;
 use super::waste::WastedWork;
@@ -69,7 +71,7 @@ impl AllowanceSource {
 }
 
 /// Who calls whom, what for.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Call {
     /// Who calls.
     pub caller: Option<Name>,
@@ -92,6 +94,7 @@ pub struct Place {
 const FEW: u64 = 5;
 
 merged! {
+    #[derive(Serialize, Deserialize)]
     /// Of how many requests it is known what they weigh, and of which.
     pub struct Weighing {
         /// Those that stand for some of the population, as many as is known.

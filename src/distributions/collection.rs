@@ -5,11 +5,10 @@ use std::io;
 use std::path::PathBuf;
 use std::vec;
 
-use rayon::iter::{IntoParallelIterator, ParallelIterator};
-use rustc_hash::FxHashMap;
-
 use super::figures::{Basis, Figures, Known, Totals, Values};
+use super::held::Held;
 use super::measured::Measured;
+use super::parcel::Parcel;
 use super::runs::{Contents, Spilled};
 use super::sample::{Estimate, Sample};
 use super::subject::{Subject, measures};
@@ -17,12 +16,7 @@ use crate::span::{Interner, Sym};
 use crate::stats::{Mass, Quantile};
 use crate::tables::{BadSide, DistributionRow, Kept, Scope};
 use crate::units::Nanos;
-
-/// What a value takes: its column has as much again in reserve.
-const VALUE_BYTES: usize = 2 * size_of::<i64>();
-
-/// What a subject takes beside its values: its names, and a sample for each measure.
-const SUBJECT_BYTES: usize = 256;
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 /// How many subjects' rows are made at a time.
 const BATCH: usize = 256;
@@ -35,17 +29,9 @@ pub struct Collection {
     /// Where the rest goes.
     folder: PathBuf,
     held: Held,
+    /// What others gathered, and how many bytes it takes.
+    parcels: (Vec<Parcel>, usize),
     spilled: Option<Spilled>,
-}
-
-/// What memory holds.
-#[derive(Debug, Default)]
-struct Held {
-    strings: Interner,
-    /// Where the samples of each subject begin, one for each of its measures.
-    subjects: FxHashMap<Subject<Sym>, usize>,
-    samples: Vec<Sample>,
-    bytes: usize,
 }
 
 impl Collection {
@@ -53,7 +39,8 @@ impl Collection {
     /// `folder`.
     pub fn new(memory_bytes: u64, folder: PathBuf) -> Self {
         let memory_bytes = usize::try_from(memory_bytes).unwrap_or(usize::MAX);
-        Self { memory_bytes, folder, held: Held::default(), spilled: None }
+        let (held, parcels) = Default::default();
+        Self { memory_bytes, folder, held, parcels, spilled: None }
     }
 
     /// Adds those of a partition, of whose names the strings are.
@@ -62,7 +49,18 @@ impl Collection {
     /// What memory does not hold cannot be kept on disk either.
     pub fn add(&mut self, measured: &Measured, strings: &Interner) -> io::Result<()> {
         self.held.add(measured, strings);
-        if self.held.bytes > self.memory_bytes { self.spill() } else { Ok(()) }
+        if self.held.bytes() > self.memory_bytes { self.spill() } else { Ok(()) }
+    }
+
+    /// Adds what was gathered elsewhere.
+    ///
+    /// # Errors
+    /// What memory does not hold cannot be kept on disk either.
+    pub fn add_parcel(&mut self, parcel: Parcel) -> io::Result<()> {
+        let (parcels, bytes) = &mut self.parcels;
+        *bytes += parcel.len();
+        parcels.push(parcel);
+        if *bytes > self.memory_bytes { self.spill() } else { Ok(()) }
     }
 
     fn spill(&mut self) -> io::Result<()> {
@@ -70,7 +68,15 @@ impl Collection {
             Some(spilled) => spilled,
             spilled => spilled.insert(Spilled::new(&self.folder)?),
         };
-        spilled.add(std::mem::take(&mut self.held).in_order())
+        if !self.held.is_empty() {
+            spilled.add(std::mem::take(&mut self.held).in_order())?;
+        }
+        let (mut parcels, _) = std::mem::take(&mut self.parcels);
+        if !parcels.is_empty() {
+            parcels.sort_by(|one, other| one.subject.cmp(&other.subject));
+            spilled.add_parcels(parcels)?;
+        }
+        Ok(())
     }
 
     /// The rows, now that all is known; `are_chosen` where somebody chose traces by how they ended,
@@ -79,7 +85,7 @@ impl Collection {
     /// # Errors
     /// What is on disk cannot be read.
     pub fn finish(mut self, are_chosen: bool) -> io::Result<Distributions> {
-        if self.spilled.is_some() {
+        if self.spilled.is_some() || !self.parcels.0.is_empty() {
             self.spill()?;
         }
         let rest = match self.spilled {
@@ -87,58 +93,6 @@ impl Collection {
             Some(file) => Rest::Spilled { contents: file.contents()?, file },
         };
         Ok(Distributions { rest, requests: Mass::NOTHING, are_chosen, known: Known::default() })
-    }
-}
-
-impl Held {
-    fn add(&mut self, measured: &Measured, strings: &Interner) {
-        let Self { strings: own, subjects, samples, bytes } = self;
-        let mut numbers = FxHashMap::default();
-        let mut slots = Vec::with_capacity(measured.zeros.len());
-        let ends = measured.subjects.iter().skip(1).map(|(_, first)| *first);
-        for ((subject, first), end) in
-            measured.subjects.iter().zip(ends.chain([measured.zeros.len()]))
-        {
-            let mut name =
-                |sym: &Sym| *numbers.entry(*sym).or_insert_with(|| own.intern(strings.get(*sym)));
-            let place = *subjects.entry(subject.named(&mut name)).or_insert_with(|| {
-                let place = samples.len();
-                samples.resize_with(place + end - first, Sample::default);
-                *bytes += SUBJECT_BYTES + (end - first) * size_of::<Sample>();
-                place
-            });
-            slots.extend(place..place + end - first);
-        }
-        for (&place, &zeros) in slots.iter().zip(&measured.zeros) {
-            if let Some(sample) = samples.get_mut(place) {
-                sample.push_zeros(zeros);
-            }
-        }
-        for (values, weight) in measured.by_weight() {
-            for &(slot, value) in values {
-                let place = slots.get(slot as usize).copied();
-                if let Some(sample) = place.and_then(|place| samples.get_mut(place)) {
-                    sample.push_weighted(Nanos::from_nanos(value), weight);
-                }
-            }
-            *bytes += values.len() * VALUE_BYTES * if weight.is_some() { 2 } else { 1 };
-        }
-    }
-
-    /// All samples in the order of the table's rows.
-    fn in_order(self) -> Vec<(Subject<String>, Vec<Sample>)> {
-        let Self { strings, subjects, mut samples, .. } = self;
-        let mut subjects: Vec<(Subject<String>, usize)> = subjects
-            .into_iter()
-            .map(|(subject, first)| (subject.named(|sym| strings.get(*sym).to_owned()), first))
-            .collect();
-        subjects.sort_unstable();
-        let samples_of = |(subject, first): (Subject<String>, usize)| {
-            let own = samples.iter_mut().skip(first).take(measures(subject.scope).len());
-            let own = own.map(std::mem::take).collect();
-            (subject, own)
-        };
-        subjects.into_iter().map(samples_of).collect()
     }
 }
 

@@ -197,14 +197,15 @@ fn pick(aims: &[u128], runs: &[Run], totals: Totals, file: &Spilled) -> io::Resu
     let is_weighted = totals.mass.is_weighted();
     let mut zeros = Some(if is_weighted { totals.zeros.weight } else { totals.zeros.n.into() });
     let mut values = file.merged(runs)?;
-    while let Some((value, weight)) = values.next()? {
+    while let Some((value, weight, count)) = values.next()? {
         if value > 0
             && let Some(zeros) = zeros.take()
         {
             take(0, zeros);
         }
         let weight = weight.filter(|_| is_weighted);
-        if take(value, weight.map_or(1, |weight| weight.millionths().into())) {
+        let mass = weight.map_or(1, |weight| weight.millionths().into());
+        if take(value, mass * u128::from(count)) {
             break;
         }
     }

@@ -4,12 +4,14 @@ mod by_trace;
 mod class;
 mod collection;
 mod figures;
+mod held;
 mod histogram;
 mod inferred;
 mod measured;
 mod merge;
 mod names;
 mod overview;
+mod parcel;
 mod runs;
 mod sample;
 mod subject;
@@ -28,11 +30,13 @@ pub use class::{
     Place, Weighing,
 };
 pub use collection::{Collection, Distributions};
+pub use held::Held;
 pub use histogram::{Atom, Histogram};
 pub use measured::Measured;
 pub use merge::Merge;
 pub(crate) use names::Names;
 pub use overview::{Coverage, Overview};
+pub use parcel::{Parcel, Precision};
 pub use sample::{Estimate, Sample, Sorted};
 pub use waste::WastedWork;
 

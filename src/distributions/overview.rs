@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
 
 use super::Names;
 use super::class::{AllowanceSource, Name, Weighing};
@@ -13,6 +14,7 @@ use crate::span::{GrantKind, Interner, Sym};
 use crate::tables::{AttemptRow, DeadlineSource, HopRow, RequestRow, Tables, Verdict};
 
 merged! {
+    #[derive(Serialize, Deserialize)]
     /// Who calls whom, and how much of the evidence was there.
     pub struct Overview {
         /// Requests.
@@ -29,6 +31,7 @@ merged! {
 }
 
 merged! {
+    #[derive(Serialize, Deserialize)]
     /// How much of what a report needs the traces held.
     pub struct Coverage {
         /// Requests whose deadline is declared, or in a contract.

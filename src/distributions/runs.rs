@@ -13,11 +13,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::figures::Totals;
+use super::parcel::{
+    Packed, Parcel, Precision, Shape, Step, Steps, get_shape, get_subject, get_totals, put_shape,
+    put_subject, put_totals,
+};
 use super::sample::{Sample, weight_of};
 use super::subject::Subject;
-use super::varint::{damaged, get, get_as, get_text, put, put_text};
-use crate::stats::{Mass, Weight};
-use crate::tables::{Category, FindingCode, Scope};
+use super::varint::{damaged, get_as, put};
+use crate::stats::Weight;
 
 /// How much of a run is read at a time.
 const BUFFER_BYTES: usize = 1 << 14;
@@ -41,7 +44,7 @@ pub(super) struct Spilled {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run {
     part: Part,
-    has_weights: bool,
+    shape: Shape,
 }
 
 impl Spilled {
@@ -53,20 +56,20 @@ impl Spilled {
 
     /// Writes samples, which come in the order of their subjects.
     pub(super) fn add(&mut self, samples: Vec<(Subject<String>, Vec<Sample>)>) -> io::Result<()> {
-        let encoded: Vec<_> = samples
-            .into_par_iter()
-            .map(|(subject, samples)| {
-                (subject, samples.into_iter().map(encode).collect::<Vec<_>>())
-            })
-            .collect();
+        let pack = |(subject, samples)| Parcel::pack(subject, samples, Precision::Exact);
+        self.add_parcels(samples.into_par_iter().map(pack).collect())
+    }
+
+    /// Writes the same as it was packed.
+    pub(super) fn add_parcels(&mut self, parcels: Vec<Parcel>) -> io::Result<()> {
         let mut contents = Vec::new();
-        for (subject, samples) in encoded {
+        for Parcel { subject, samples } in parcels {
             put_subject(&mut contents, &subject);
             put(&mut contents, samples.len() as u128);
-            for (totals, has_weights, bytes) in samples {
+            for Packed { totals, shape, bytes } in samples {
                 let part = self.write(&bytes)?;
                 put_totals(&mut contents, &totals);
-                put(&mut contents, u128::from(has_weights));
+                put_shape(&mut contents, shape);
                 put(&mut contents, part.byte.into());
                 put(&mut contents, part.len.into());
             }
@@ -98,8 +101,8 @@ impl Spilled {
     pub(super) fn merged(&self, runs: &[Run]) -> io::Result<Merged> {
         let mut merged = Merged { runs: Vec::with_capacity(runs.len()), next: BinaryHeap::new() };
         for run in runs.iter().filter(|run| run.part.len > 0) {
-            let (bytes, has_weights) = (self.reader(run.part), run.has_weights);
-            merged.runs.push(RunReader { bytes, has_weights, last: FIRST });
+            let steps = Steps::new(self.reader(run.part), run.shape);
+            merged.runs.push(steps);
             merged.advance(merged.runs.len() - 1)?;
         }
         Ok(merged)
@@ -132,66 +135,26 @@ impl Read for PartReader {
     }
 }
 
-/// What the values of a run differ from at first.
-const FIRST: i64 = i64::MIN;
-
-/// A sample as it is written: how much it is, whether weights are written, and its values by their
-/// differences.
-fn encode(sample: Sample) -> (Totals, bool, Vec<u8>) {
-    let totals = Totals::of(&sample);
-    let has_weights = totals.mass.without(totals.zeros).known > 0;
-    let mut bytes = Vec::new();
-    let mut last = FIRST;
-    for (value, weight) in sample.into_ordered() {
-        put(&mut bytes, value.wrapping_sub(last).cast_unsigned().into());
-        last = value;
-        if has_weights {
-            put(&mut bytes, weight.into());
-        }
-    }
-    (totals, has_weights, bytes)
-}
-
-/// A run that is being read.
-struct RunReader {
-    bytes: BufReader<PartReader>,
-    has_weights: bool,
-    last: i64,
-}
-
-impl RunReader {
-    /// The next value and its weight as it is written.
-    fn next(&mut self) -> io::Result<Option<(i64, u64)>> {
-        if self.bytes.fill_buf()?.is_empty() {
-            return Ok(None);
-        }
-        let step: u64 = get_as(&mut self.bytes)?;
-        self.last = self.last.wrapping_add(step.cast_signed());
-        let weight = if self.has_weights { get_as(&mut self.bytes)? } else { 0 };
-        Ok(Some((self.last, weight)))
-    }
-}
-
 /// The values of several runs in order.
 pub(super) struct Merged {
-    runs: Vec<RunReader>,
+    runs: Vec<Steps<BufReader<PartReader>>>,
     /// The next of each run.
-    next: BinaryHeap<Reverse<(i64, u64, usize)>>,
+    next: BinaryHeap<Reverse<(Step, usize)>>,
 }
 
 impl Merged {
-    /// The next value and its weight.
-    pub(super) fn next(&mut self) -> io::Result<Option<(i64, Option<Weight>)>> {
-        let Some(Reverse((value, weight, run))) = self.next.pop() else { return Ok(None) };
+    /// The next value, its weight, and how many there are of it.
+    pub(super) fn next(&mut self) -> io::Result<Option<(i64, Option<Weight>, u64)>> {
+        let Some(Reverse((step, run))) = self.next.pop() else { return Ok(None) };
         self.advance(run)?;
-        Ok(Some((value, weight_of(weight))))
+        Ok(Some((step.value, weight_of(step.weight), step.count)))
     }
 
     fn advance(&mut self, run: usize) -> io::Result<()> {
-        if let Some(reader) = self.runs.get_mut(run)
-            && let Some((value, weight)) = reader.next()?
+        if let Some(steps) = self.runs.get_mut(run)
+            && let Some(step) = steps.next()?
         {
-            self.next.push(Reverse((value, weight, run)));
+            self.next.push(Reverse((step, run)));
         }
         Ok(())
     }
@@ -252,88 +215,7 @@ impl Contents {
     }
 }
 
-fn put_subject(bytes: &mut Vec<u8>, subject: &Subject<String>) {
-    let Subject {
-        class,
-        scope,
-        depth,
-        caller,
-        callee,
-        operation,
-        ordinal,
-        service,
-        category,
-        code,
-    } = subject;
-    put_text(bytes, class);
-    put(bytes, *scope as u128);
-    for number in [depth, ordinal] {
-        put_some(bytes, number.as_ref(), |bytes, number| {
-            put(bytes, number.cast_unsigned().into());
-        });
-    }
-    for name in [caller, callee, operation, service] {
-        put_some(bytes, name.as_ref(), |bytes, name| put_text(bytes, name));
-    }
-    put_some(bytes, category.as_ref(), |bytes, category| put(bytes, *category as u128));
-    put_some(bytes, code.as_ref(), |bytes, code| put(bytes, *code as u128));
-}
-
-fn get_subject(bytes: &mut impl Read) -> io::Result<Subject<String>> {
-    let class = get_text(bytes)?;
-    let scope = get_one_of(bytes, Scope::ALL)?;
-    let number = |bytes: &mut _| get_as(bytes).map(u32::cast_signed);
-    let (depth, ordinal) = (get_some(bytes, number)?, get_some(bytes, number)?);
-    let mut name = || get_some(bytes, |bytes| get_text(bytes));
-    let (caller, callee, operation, service) = (name()?, name()?, name()?, name()?);
-    let category = get_some(bytes, |bytes| get_one_of(bytes, Category::ALL))?;
-    let code = get_some(bytes, |bytes| get_one_of(bytes, FindingCode::ALL))?;
-    Ok(Subject { class, scope, depth, caller, callee, operation, ordinal, service, category, code })
-}
-
-/// Whether there is any, and what it is.
-fn put_some<T>(bytes: &mut Vec<u8>, value: Option<T>, put_value: impl FnOnce(&mut Vec<u8>, T)) {
-    put(bytes, u128::from(value.is_some()));
-    if let Some(value) = value {
-        put_value(bytes, value);
-    }
-}
-
-fn get_some<R: Read, T>(
-    bytes: &mut R,
-    value: impl FnOnce(&mut R) -> io::Result<T>,
-) -> io::Result<Option<T>> {
-    if get(bytes)? == 0 { Ok(None) } else { value(bytes).map(Some) }
-}
-
-/// One of a closed set, by its number.
-fn get_one_of<T: Copy>(bytes: &mut impl Read, all: &[T]) -> io::Result<T> {
-    let number: usize = get_as(bytes)?;
-    all.get(number).copied().ok_or_else(damaged)
-}
-
-fn put_totals(bytes: &mut Vec<u8>, totals: &Totals) {
-    for mass in [totals.mass, totals.zeros] {
-        for number in [mass.n.into(), mass.known.into(), mass.weight, mass.squares] {
-            put(bytes, number);
-        }
-    }
-    put(bytes, totals.sum.cast_unsigned());
-}
-
-fn get_totals(bytes: &mut impl Read) -> io::Result<Totals> {
-    let mut mass = || {
-        Ok::<_, io::Error>(Mass {
-            n: get_as(bytes)?,
-            known: get_as(bytes)?,
-            weight: get(bytes)?,
-            squares: get(bytes)?,
-        })
-    };
-    Ok(Totals { mass: mass()?, zeros: mass()?, sum: get(bytes)?.cast_signed() })
-}
-
 fn get_run(bytes: &mut impl Read) -> io::Result<Run> {
-    let has_weights = get(bytes)? != 0;
-    Ok(Run { has_weights, part: Part { byte: get_as(bytes)?, len: get_as(bytes)? } })
+    let shape = get_shape(bytes)?;
+    Ok(Run { shape, part: Part { byte: get_as(bytes)?, len: get_as(bytes)? } })
 }

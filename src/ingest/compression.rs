@@ -4,6 +4,7 @@ use std::error::Error;
 use std::io::{self, BufRead, BufReader, Read};
 
 use flate2::bufread::GzDecoder;
+use serde::{Deserialize, Serialize};
 use zstd::stream::read::Decoder as ZstdDecoder;
 use zstd::zstd_safe::zstd_sys::ZSTD_ErrorCode;
 
@@ -11,7 +12,7 @@ use super::limits::{FREE_FRAME_BYTES, Limits};
 use super::problems::Code;
 
 /// How a stream was compressed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Compression {
     /// Not at all.
     None,

@@ -2,7 +2,7 @@
 
 use super::scatter::together;
 use super::{
-    FileFacts, IngestError, Ingested, Progress, Reading, Settings, halved_ids, put_together,
+    FileFacts, IngestError, Ingested, Progress, Reading, Settings, To, halved_ids, put_together,
     read_files, scalar, shared_ids,
 };
 use crate::conventions::Resource;
@@ -47,8 +47,7 @@ pub fn excerpt<'c>(
     trace: TraceId,
     progress: &dyn Progress,
 ) -> Result<Excerpt, IngestError> {
-    let reading =
-        Reading { settings: settings.into(), progress, only: Some(trace), gathering: None };
+    let reading = Reading { settings: settings.into(), progress, only: Some(trace), to: To::File };
     let mut read = read_files(inputs, &reading)?;
     let collected = read.iter_mut().flat_map(|file| std::mem::take(&mut file.collected));
     let written: Vec<WrittenSpan> = collected.flat_map(|collected| collected.spans).collect();

@@ -38,14 +38,17 @@ mod source;
 mod span_json;
 mod spill;
 mod stream;
+mod told;
 mod zipkin;
 mod zipkin_v1;
 
 use std::convert::identity;
 use std::io::{self, Read};
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 use rayon::iter::{IntoParallelRefIterator, ParallelBridge, ParallelIterator};
+use serde::{Deserialize, Serialize};
 
 use crate::conventions::Seen;
 use crate::span::{Interner, Spans, TraceId};
@@ -61,11 +64,12 @@ use harvest::{Found, Harvest};
 use inspect::Inspecting;
 pub use inspect::{Counts, Evidence, FileInspection, Inspection};
 pub use limits::{Limits, Settings};
-use problems::{Code, Ledger};
+use problems::Code;
 pub use refusal::Refusal;
-use scatter::Scattered;
+use scatter::{Scattered, together};
 use source::Input;
 use stream::{Chunk, Stream};
+pub use told::{FileTold, files_together, together as told_together};
 
 /// What can be told while reading. Called from many threads.
 pub trait Progress: Sync {
@@ -145,6 +149,20 @@ pub enum IngestError {
         /// Why not.
         error: io::Error,
     },
+    /// What was read of a file goes nowhere.
+    #[error("{file}: what was read of it cannot be handed on: {error}")]
+    HandOver {
+        /// The file.
+        file: String,
+        /// Why not.
+        error: io::Error,
+    },
+    /// Two tasks have read the same file.
+    #[error("{file}: read by two tasks, so that its spans would count twice")]
+    ReadTwice {
+        /// The file.
+        file: String,
+    },
     /// A compressed file cannot be decompressed at all.
     #[error("{file}: looks like {} but cannot be decompressed: {help}", compression.name())]
     NotDecompressed {
@@ -158,7 +176,7 @@ pub enum IngestError {
 }
 
 /// What is known of one file.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FileFacts {
     /// As the user named it; within a folder, with `/` between the parts.
     pub path: String,
@@ -203,6 +221,14 @@ impl<P> Ingested<P> {
     }
 }
 
+/// The files that `inputs` name, by name, with where they are; standard input is nowhere.
+///
+/// # Errors
+/// One is not there.
+pub fn files(inputs: &[String]) -> Result<Vec<(String, Option<PathBuf>)>, IngestError> {
+    Ok(source::expand(inputs)?.into_iter().map(|input| (input.name, input.path)).collect())
+}
+
 /// Reads all that `inputs` name: files, folders, patterns, or `-` for standard input. Spans that
 /// `memory` does not hold go to disk.
 pub fn scatter<'c>(
@@ -213,7 +239,7 @@ pub fn scatter<'c>(
 ) -> Result<Ingested<Partitions>, IngestError> {
     let gathering = Gathering::new(memory);
     let settings = settings.into();
-    let reading = Reading { settings, progress, only: None, gathering: Some(&gathering) };
+    let reading = Reading { settings, progress, only: None, to: To::Partitions(&gathering) };
     let read = read_files(inputs, &reading)?;
     let partitions = gathering.finish()?;
     Ok(put_together(read).replace(partitions).1)
@@ -228,6 +254,26 @@ pub fn ingest<'c>(
     whole(scatter(inputs, settings, &Memory::unlimited(), progress)?)
 }
 
+/// The files that `inputs` name, by name; standard input has no path.
+pub fn files(inputs: &[String]) -> Result<Vec<(String, Option<PathBuf>)>, IngestError> {
+    let inputs = source::expand(inputs)?;
+    Ok(inputs.into_iter().map(|Input { name, path }| (name, path)).collect())
+}
+
+/// Reads one stream as if it were a file called `name`, and hands its spans to `take` as they are read:
+/// memory holds no more of them than each thread reads at a time. Tells what else it showed.
+pub fn ingest_onwards<'c>(
+    name: &str,
+    source: impl Read + Send,
+    settings: impl Into<Settings<'c>>,
+    mut take: impl FnMut(Spans) -> io::Result<()> + Send,
+) -> Result<FileTold, IngestError> {
+    let taker: Mutex<Taker<'_>> = Mutex::new(&mut take);
+    let to = To::Taker(&taker);
+    let reading = Reading { settings: settings.into(), progress: &(), only: None, to };
+    Ok(read_stream(name, source, &reading)?.told)
+}
+
 /// Reads one stream as if it were a file called `name`.
 pub fn ingest_stream<'c>(
     name: &str,
@@ -238,9 +284,9 @@ pub fn ingest_stream<'c>(
     let memory = Memory::unlimited();
     let gathering = Gathering::new(&memory);
     let settings = settings.into();
-    let reading = Reading { settings, progress, only: None, gathering: Some(&gathering) };
+    let reading = Reading { settings, progress, only: None, to: To::Partitions(&gathering) };
     let file = read_stream(name, source, &reading)?;
-    refuse_nothing([&file.facts].into_iter())?;
+    refuse_nothing([&file.told.facts].into_iter())?;
     let partitions = gathering.finish()?;
     whole(put_together(vec![file]).replace(partitions).1)
 }
@@ -264,7 +310,7 @@ pub fn inspect<'c>(
     settings: impl Into<Settings<'c>>,
     progress: &dyn Progress,
 ) -> Result<Inspection, IngestError> {
-    let reading = Reading { settings: settings.into(), progress, only: None, gathering: None };
+    let reading = Reading { settings: settings.into(), progress, only: None, to: To::File };
     let mut inspecting = Inspecting::default();
     for input in begin(inputs, progress)? {
         let file = read_file(&input, &reading)?;
@@ -281,9 +327,22 @@ struct Reading<'r> {
     progress: &'r dyn Progress,
     /// The one trace that is wanted; `None` for all.
     only: Option<TraceId>,
-    /// Where the spans of all files go; where there is none, they stay with their file.
-    gathering: Option<&'r Gathering<'r>>,
+    to: To<'r>,
 }
+
+/// Where spans go.
+#[derive(Clone, Copy)]
+enum To<'r> {
+    /// They stay with their file.
+    File,
+    /// Into partitions of all files.
+    Partitions(&'r Gathering<'r>),
+    /// To somebody who takes them chunk by chunk, as they are read.
+    Taker(&'r Mutex<Taker<'r>>),
+}
+
+/// Who takes the spans of a chunk.
+type Taker<'t> = &'t mut (dyn FnMut(Spans) -> io::Result<()> + Send);
 
 /// Reads all files that `inputs` name, by path.
 fn read_files(inputs: &[String], reading: &Reading<'_>) -> Result<Vec<FileRead>, IngestError> {
@@ -291,7 +350,7 @@ fn read_files(inputs: &[String], reading: &Reading<'_>) -> Result<Vec<FileRead>,
     let outcomes: Vec<_> = inputs.par_iter().map(|input| read_file(input, reading)).collect();
     // Of several failures that of the first file is told, whichever came first.
     let files = outcomes.into_iter().collect::<Result<Vec<_>, _>>()?;
-    refuse_nothing(files.iter().map(|file| &file.facts))?;
+    refuse_nothing(files.iter().map(|file| &file.told.facts))?;
     Ok(files)
 }
 
@@ -315,8 +374,7 @@ fn refuse_nothing<'f>(mut files: impl Iterator<Item = &'f FileFacts>) -> Result<
 
 /// A file that was read.
 struct FileRead {
-    facts: FileFacts,
-    ledger: Ledger,
+    told: FileTold,
     spans: Vec<Scattered>,
     /// The spans as they were written, where one trace was wanted.
     collected: Vec<Collected>,
@@ -338,35 +396,16 @@ impl FileRead {
             collected.extend(harvest.collected);
             all.merge(harvest.found);
         }
-        let facts = FileFacts {
-            path,
-            format: format.map(Format::name),
-            compression,
-            bytes: all.bytes,
-            spans_read: all.read,
-            spans_admitted: all.admitted,
-            spans_rejected: all.rejected,
-            other_signal_records: all.ledger.count(Code::OtherSignal),
-            seen: all.seen,
-        };
-        Self { facts, ledger: all.ledger, spans, collected }
+        let told = FileTold::new(path, format, compression, all);
+        Self { told, spans, collected }
     }
 }
 
 /// Puts together what the files hold, with the spans that stayed with them.
 fn put_together(read: Vec<FileRead>) -> Ingested<Vec<Scattered>> {
-    let mut files = Vec::with_capacity(read.len());
-    let mut seen = Seen::default();
-    let mut problems = Vec::new();
-    let mut problem_strings = Interner::default();
-    let mut partitions = Vec::new();
-    for file in read {
-        problems.extend(file.ledger.rows(&file.facts.path, &mut problem_strings));
-        seen.merge(file.facts.seen.clone());
-        files.push(file.facts);
-        partitions.extend(file.spans);
-    }
-    Ingested { partitions, files, problems, problem_strings, seen }
+    let (told, spans): (Vec<_>, Vec<_>) =
+        read.into_iter().map(|file| (file.told, file.spans)).unzip();
+    told::together(told).replace(spans.into_iter().flatten().collect()).1
 }
 
 /// Reads one file.
@@ -393,7 +432,10 @@ fn read_stream(
         .transpose()
         .map_err(|why| IngestError::Refused { file: file(), why })?;
     let harvests = match format {
-        Some(format) => read_chunks(stream, format, reading, failed)?,
+        Some(format) => {
+            let not_handed_on = |error| IngestError::HandOver { file: file(), error };
+            read_chunks(stream, format, reading, failed, not_handed_on)?
+        }
         None if let Some(code) = stream.broken() => {
             let help = code.help();
             return Err(IngestError::NotDecompressed { file: file(), compression, help });
@@ -411,6 +453,7 @@ fn read_chunks(
     format: Format,
     reading: &Reading<'_>,
     failed: impl Fn(io::Error) -> IngestError + Sync,
+    not_handed_on: impl Fn(io::Error) -> IngestError + Sync,
 ) -> Result<Vec<Harvest>, IngestError> {
     stream
         .chunks(format.framing, reading.settings.limits)
@@ -420,15 +463,22 @@ fn read_chunks(
             |mut harvest, chunk: io::Result<Chunk>| {
                 let chunk = chunk.map_err(&failed)?;
                 let before = harvest.found.read;
-                match reading.gathering {
-                    None => read_chunk(&chunk, format, reading.settings, &mut harvest),
-                    Some(gathering) => {
+                match reading.to {
+                    To::File => read_chunk(&chunk, format, reading.settings, &mut harvest),
+                    To::Partitions(gathering) => {
                         harvest.spans = gathering.take();
                         let bytes_before = harvest.spans.bytes();
                         read_chunk(&chunk, format, reading.settings, &mut harvest);
                         let scattered = std::mem::take(&mut harvest.spans);
                         drop(chunk);
                         gathering.give_back(scattered, bytes_before)?;
+                    }
+                    To::Taker(taker) => {
+                        read_chunk(&chunk, format, reading.settings, &mut harvest);
+                        let spans = together(vec![std::mem::take(&mut harvest.spans)]);
+                        drop(chunk);
+                        let mut take = taker.lock().unwrap_or_else(PoisonError::into_inner);
+                        take(spans).map_err(&not_handed_on)?;
                     }
                 }
                 reading.progress.spans(harvest.found.read - before);

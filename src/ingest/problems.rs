@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::span::Interner;
 use crate::tables::{Blame, ProblemRow, Severity};
 
@@ -10,7 +12,7 @@ use crate::tables::{Blame, ProblemRow, Severity};
 macro_rules! problems {
     ($($(#[$doc:meta])* $code:ident = $name:literal, $severity:ident, $message:literal, $help:literal;)+) => {
         /// A kind of trouble in the input.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
         pub enum Code { $($(#[$doc])* $code,)+ }
 
         impl Code {
@@ -184,7 +186,7 @@ impl Code {
 }
 
 /// Where something is in a file. Ordered by the file's own order; the whole file comes first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Place {
     /// Bytes from 0 of the file as decompressed.
     pub byte: Option<u64>,
@@ -195,14 +197,14 @@ pub(crate) struct Place {
 }
 
 /// One kind of trouble in one file.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Entry {
     count: u64,
     first: Place,
 }
 
 /// All trouble met in one file. Merging is independent of order.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Ledger {
     entries: BTreeMap<(Code, Option<String>), Entry>,
 }

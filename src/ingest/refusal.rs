@@ -18,10 +18,10 @@ pub enum Refusal {
          Parquet"
     )]
     ColumnsUnnamed,
-    /// A table that we wrote.
+    /// A table that we wrote, or a part of one.
     #[error(
-        "a table that `dwindle analyze` wrote, which holds no spans: \
-         name the traces that it was made from, or see `dwindle report`"
+        "a table that dwindle wrote, which holds no spans: name the traces that it was made from, \
+         or the folder that it lies in, with manifest.json, to `dwindle report`"
     )]
     OwnTable,
     /// An answer of Tempo's search.

@@ -3,13 +3,15 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::clocks::{CallBounds, Pool};
 use crate::forest::{Forest, Parent};
 use crate::span::{Kind, Span, Spans};
 use crate::units::UnixNanos;
 
 /// Facts of all spans.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
     /// Distinct traces.
     pub traces: u64,

@@ -259,7 +259,8 @@ impl Cell for BlindSpots {
     }
 
     fn get(column: &ArrayRef, row: usize, _: &mut Interner) -> Option<Self> {
-        let names = column.as_list_opt::<i32>()?.value(row);
+        let lists = column.as_list_opt::<i32>()?;
+        let names = lists.is_valid(row).then(|| lists.value(row))?;
         let names: &StringArray = names.as_string_opt::<i32>()?;
         let mut spots = Self::default();
         for name in names {

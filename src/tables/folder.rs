@@ -1,5 +1,6 @@
-//! An analyze folder: one file a table and `manifest.json`, which is written last, so that a
-//! folder without one is never taken for a whole one.
+//! An analyze folder: one file a table, or a folder of parts where a cluster wrote it, and
+//! `manifest.json`, which is written last, so that a folder without one is never taken for a whole
+//! one.
 
 use std::fs::{self, File};
 use std::io;
@@ -13,6 +14,7 @@ use serde::de::DeserializeOwned;
 use super::chunk::{Chunk, ROW_GROUP_ROWS};
 use super::format::{Format, FormatError, TextWriter, read_batches};
 use super::gathered::Piece;
+use super::in_parts;
 use super::parquet_file::{ParquetFile, Part};
 use super::schema::{ReadError, Row, SCHEMA_VERSION, Table};
 use super::stored::StoredTable;
@@ -115,32 +117,10 @@ impl FolderWriter {
     /// # Errors
     /// The folder or a file in it cannot be made, or is there and not ours.
     pub fn create(dir: &Path, format: Format) -> Result<Self, FolderError> {
-        let at = |path: &Path| {
-            let path = path.to_owned();
-            move |error| FolderError::Io { path, error }
-        };
-        fs::create_dir_all(dir).map_err(at(dir))?;
-        let (manifest, unfinished) = (dir.join(MANIFEST), dir.join(UNFINISHED));
-        let present = |path: &PathBuf| path.symlink_metadata().is_ok();
-        let mut stale: Vec<PathBuf> = vec![manifest.clone()];
-        for table in TABLES {
-            for format in Format::ALL {
-                stale.extend(table_files(dir, table, *format));
-            }
-        }
-        stale.retain(present);
-        if let Some(path) = stale.first().filter(|_| !is_ours(&manifest) && !is_ours(&unfinished)) {
-            return Err(FolderError::Foreign { path: path.clone() });
-        }
-        let marker = serde_json::json!({ WRITER: null, "schema_version": SCHEMA_VERSION });
-        fs::write(&unfinished, marker.to_string()).map_err(at(&unfinished))?;
-        // The manifest goes first: without it no folder is whole.
-        for path in &stale {
-            fs::remove_file(path).map_err(at(path))?;
-        }
+        let unfinished = begin(dir)?;
         let open = |&table: &Table| {
             let [whole, partial] = table_files(dir, &table, format);
-            let file = File::create(&partial).map_err(at(&partial))?;
+            let file = File::create(&partial).map_err(cannot(&partial))?;
             let file = TableFile::new(file, format, table)
                 .map_err(|error| FolderError::Format { path: partial.clone(), error })?;
             Ok(TableWriter { table, partial, whole, file, rows: 0 })
@@ -162,9 +142,9 @@ impl FolderWriter {
         let mut stored = Vec::new();
         for &table in TABLES {
             let path = dir.join(table.name);
-            let at = |error| FolderError::Io { path: path.clone(), error };
-            let file = tempfile::tempfile_in(dir).map_err(at)?;
-            stored.push(StoredTable::unnamed(table, path.clone(), file.try_clone().map_err(at)?));
+            let file = tempfile::tempfile_in(dir).map_err(cannot(&path))?;
+            let other = file.try_clone().map_err(cannot(&path))?;
+            stored.push(StoredTable::unnamed(table, path.clone(), other));
             let file = TableFile::new(file, Format::Parquet, table).map_err(failed(&path))?;
             let (partial, whole) = (path.clone(), path);
             writer.tables.push(TableWriter { table, partial, whole, file, rows: 0 });
@@ -276,6 +256,39 @@ impl FolderWriter {
     }
 }
 
+/// Makes a folder ready for tables, whoever writes them: earlier ones of ours are removed, and a
+/// marker, whose path it gives, says that what is there without a manifest is ours too.
+///
+/// # Errors
+/// The folder or a file in it cannot be made, or is there and not ours.
+pub fn begin(dir: &Path) -> Result<PathBuf, FolderError> {
+    fs::create_dir_all(dir).map_err(cannot(dir))?;
+    let (manifest, unfinished) = (dir.join(MANIFEST), dir.join(UNFINISHED));
+    let mut stale: Vec<PathBuf> = vec![manifest.clone()];
+    for table in TABLES {
+        for format in Format::ALL {
+            stale.extend(table_files(dir, table, *format));
+        }
+    }
+    stale.retain(|path| path.symlink_metadata().is_ok());
+    let mut foreign =
+        stale.first().filter(|_| !is_ours(&manifest) && !is_ours(&unfinished)).cloned();
+    for path in stale.iter().filter(|path| is_folder(path)) {
+        foreign = foreign.or(in_parts::foreign(path).map_err(cannot(path))?);
+    }
+    if let Some(path) = foreign {
+        return Err(FolderError::Foreign { path });
+    }
+    let marker = serde_json::json!({ WRITER: null, "schema_version": SCHEMA_VERSION });
+    fs::write(&unfinished, marker.to_string()).map_err(cannot(&unfinished))?;
+    // The manifest goes first: without it no folder is whole.
+    for path in &stale {
+        let removed = if is_folder(path) { in_parts::remove(path) } else { fs::remove_file(path) };
+        removed.map_err(cannot(path))?;
+    }
+    Ok(unfinished)
+}
+
 /// Of a folder that is not finished nothing stays: a full disk would stay full.
 impl Drop for FolderWriter {
     fn drop(&mut self) {
@@ -349,6 +362,16 @@ impl TableWriter {
     }
 }
 
+/// That the file system does not do something with `path`.
+fn cannot(path: &Path) -> impl Fn(io::Error) -> FolderError {
+    move |error| FolderError::Io { path: path.to_owned(), error }
+}
+
+/// Whether it is a folder itself, and no link to one.
+fn is_folder(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|it| it.is_dir())
+}
+
 /// What could not be done with the file at `path`.
 fn failed<E: Into<FormatError>>(path: &Path) -> impl Fn(E) -> FolderError {
     move |error| FolderError::Format { path: path.to_owned(), error: error.into() }
@@ -393,7 +416,8 @@ impl Folder {
         }
         let manifest = serde_json::from_value(value).map_err(|error| wrong(error.to_string()))?;
         let present = |format: &&Format| {
-            dir.join(format!("{}.{}", RequestRow::TABLE.name, format.name())).is_file()
+            let [path, _] = table_files(dir, &RequestRow::TABLE, **format);
+            path.is_file() || **format == Format::Parquet && path.is_dir()
         };
         let format = Format::ALL.iter().find(present);
         let format = *format.ok_or_else(|| wrong("the folder holds no tables".to_owned()))?;
@@ -403,7 +427,9 @@ impl Folder {
     /// The files of the folder, by name: its manifest and tables.
     pub fn files(&self) -> Vec<String> {
         let tables = TABLES.iter().map(|table| table_files(&self.dir, table, self.format));
-        let tables = tables.map(|[whole, _]| whole).filter(|path| path.is_file());
+        // What cannot be read is told where it is.
+        let tables = tables.flat_map(|[whole, _]| in_parts::parts(&whole).unwrap_or_default());
+        let tables = tables.filter(|path| path.is_file());
         let all = std::iter::once(self.dir.join(MANIFEST)).chain(tables);
         all.map(|path| path.display().to_string()).collect()
     }
@@ -438,23 +464,25 @@ impl Folder {
     /// Reads all rows of a table.
     ///
     /// # Errors
-    /// The file cannot be read, or holds something else.
+    /// A file cannot be read, or holds something else.
     pub fn read_all<R: Row>(
         &self,
         rows: &mut Vec<R>,
         strings: &mut Interner,
     ) -> Result<(), FolderError> {
-        let path = self.dir.join(format!("{}.{}", R::TABLE.name, self.format.name()));
-        let file =
-            File::open(&path).map_err(|error| FolderError::Io { path: path.clone(), error })?;
-        let read = read_batches(file, self.format, &R::TABLE.arrow_schema(), |batch| {
-            rows.append(&mut R::from_batch(&batch, strings)?);
-            Ok::<_, TableError>(())
-        });
-        read.map_err(|error| match error {
-            TableError::Format(error) => FolderError::Format { path, error },
-            TableError::Read(error) => FolderError::Read { path, error },
-        })
+        let [path, _] = table_files(&self.dir, &R::TABLE, self.format);
+        for path in in_parts::parts(&path).map_err(cannot(&path))? {
+            let file = File::open(&path).map_err(cannot(&path))?;
+            let read = read_batches(file, self.format, &R::TABLE.arrow_schema(), |batch| {
+                rows.append(&mut R::from_batch(&batch, strings)?);
+                Ok::<_, TableError>(())
+            });
+            read.map_err(|error| match error {
+                TableError::Format(error) => FolderError::Format { path, error },
+                TableError::Read(error) => FolderError::Read { path, error },
+            })?;
+        }
+        Ok(())
     }
 }
 

@@ -14,6 +14,7 @@ use parquet::file::reader::ChunkReader;
 use super::format::FormatError;
 use super::pages::{Page, pages};
 use super::parquet_file::VERSION_KEY;
+use super::schema::{TABLES, Table};
 use super::thrift::is_sound_at_end;
 
 /// What a Parquet file starts with, and ends with.
@@ -44,23 +45,21 @@ pub struct ParquetFile {
 impl ParquetFile {
     /// Reads the end of the file.
     pub fn open(bytes: &[u8]) -> Result<Self, FormatError> {
-        // What types the writer had in mind does not matter: those of Parquet itself are few.
-        let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
         if !is_sound_at_end(bytes) {
             return Err(damaged());
         }
         let bytes = Bytes::copy_from_slice(bytes);
-        guarded(|| {
-            let builder =
-                ParquetRecordBatchReaderBuilder::try_new_with_options(bytes.clone(), options)?;
-            Ok(Self { bytes, builder })
-        })
+        let builder = opened(bytes.clone())?;
+        Ok(Self { bytes, builder })
     }
 
-    /// Whether it is a table of ours.
+    /// Whether it is a table of ours, or a part of one that a cluster wrote, which tells no version.
     pub fn is_ours(&self) -> bool {
         let pairs = self.builder.metadata().file_metadata().key_value_metadata();
+        let is_one =
+            |table: &Table| self.columns().eq((table.columns)().iter().map(|column| column.name));
         pairs.is_some_and(|pairs| pairs.iter().any(|pair| pair.key == VERSION_KEY))
+            || TABLES.iter().any(is_one)
     }
 
     /// The names of its columns.
@@ -136,6 +135,15 @@ impl ParquetFile {
     }
 }
 
+/// A file whose end has been read.
+pub(super) fn opened<R: ChunkReader + 'static>(
+    file: R,
+) -> Result<ParquetRecordBatchReaderBuilder<R>, FormatError> {
+    // What types the writer had in mind does not matter: those of Parquet itself are few.
+    let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+    guarded(|| Ok(ParquetRecordBatchReaderBuilder::try_new_with_options(file, options)?))
+}
+
 /// The batches of a file until the first fault: what comes after it is not to be trusted.
 pub(super) fn guarded_batches<R: ChunkReader + 'static>(
     builder: ParquetRecordBatchReaderBuilder<R>,
@@ -152,7 +160,7 @@ pub(super) fn guarded_batches<R: ChunkReader + 'static>(
 }
 
 /// Runs a part of the Parquet reader, which panics on some files that are damaged.
-pub(super) fn guarded<T>(read: impl FnOnce() -> Result<T, FormatError>) -> Result<T, FormatError> {
+fn guarded<T>(read: impl FnOnce() -> Result<T, FormatError>) -> Result<T, FormatError> {
     std::panic::catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(damaged()))
 }
 

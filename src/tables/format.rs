@@ -14,11 +14,10 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{ArrowError, DataType, SchemaRef};
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::errors::ParquetError;
 use serde_json::Value;
 
-use super::foreign::{guarded, guarded_batches};
+use super::foreign::{guarded_batches, opened};
 use super::spreadsheet::{harmless, original};
 use crate::names::names;
 
@@ -63,6 +62,12 @@ pub enum FormatError {
         line: usize,
         /// What the parser says.
         error: serde_json::Error,
+    },
+    /// A null in a column that has none.
+    #[error("column {column} holds a null, which it never may")]
+    Null {
+        /// The column.
+        column: String,
     },
     /// CSV without even the names of its columns.
     #[error("the file is empty: the names of its columns are missing")]
@@ -187,8 +192,7 @@ pub(super) fn read_batches<E: From<FormatError>>(
 ) -> Result<(), E> {
     match format {
         Format::Parquet => {
-            let builder = guarded(|| Ok(ParquetRecordBatchReaderBuilder::try_new(file)?))?;
-            for batch in guarded_batches(builder.with_batch_size(READ_ROWS))? {
+            for batch in guarded_batches(opened(file)?.with_batch_size(READ_ROWS))? {
                 take(batch?)?;
             }
         }

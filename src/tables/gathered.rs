@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::{ListBuilder, StringBuilder};
-use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array};
+use arrow_array::builder::{BooleanBuilder, ListBuilder, PrimitiveBuilder, StringBuilder};
+use arrow_array::types::{Float64Type, Int32Type, Int64Type};
+use arrow_array::{ArrayRef, ArrowPrimitiveType};
 
 use super::rows::BlindSpots;
 use crate::span::{Interner, SpanId, Sym, TraceId};
@@ -73,23 +74,43 @@ impl Gathered {
         Self { present: Some(present), values: values(kept) }
     }
 
-    /// The same as an Arrow array.
-    pub(super) fn to_arrow(&self, strings: &Interner) -> ArrayRef {
+    /// How many cells there are.
+    pub(super) fn len(&self) -> usize {
+        self.present.as_ref().map_or_else(|| self.values.len(), Vec::len)
+    }
+
+    /// The same as an Arrow array of `len` cells: those behind its own are null.
+    pub(super) fn to_arrow(&self, strings: &Interner, len: usize) -> ArrayRef {
+        let behind = len.saturating_sub(self.len());
         match &self.values {
-            Values::Int64(values) => Arc::new(self.cells(values).collect::<Int64Array>()),
-            Values::Int32(values) => Arc::new(self.cells(values).collect::<Int32Array>()),
-            Values::Float64(values) => Arc::new(self.cells(values).collect::<Float64Array>()),
-            Values::Boolean(values) => Arc::new(self.cells(values).collect::<BooleanArray>()),
-            Values::TraceId(ids) => self.texts(ids, |id| id.to_string()),
-            Values::SpanId(ids) => self.texts(ids, |id| id.to_string()),
-            Values::Name(names) => self.texts(names, |name| strings.get(name)),
-            Values::Word(words, name) => self.texts(words, name),
+            Values::Int64(values) => self.numbers::<Int64Type>(values, behind),
+            Values::Int32(values) => self.numbers::<Int32Type>(values, behind),
+            Values::Float64(values) => self.numbers::<Float64Type>(values, behind),
+            Values::Boolean(values) => {
+                let mut builder = BooleanBuilder::with_capacity(len);
+                self.cells(values).for_each(|cell| builder.append_option(cell));
+                builder.append_nulls(behind);
+                Arc::new(builder.finish())
+            }
+            Values::TraceId(ids) => {
+                self.texts(ids, behind, |texts, id| texts.append_value(digits(&id.hex())))
+            }
+            Values::SpanId(ids) => {
+                self.texts(ids, behind, |texts, id| texts.append_value(digits(&id.hex())))
+            }
+            Values::Name(names) => {
+                self.texts(names, behind, |texts, name| texts.append_value(strings.get(name)))
+            }
+            Values::Word(words, name) => {
+                self.texts(words, behind, |texts, word| texts.append_value(name(word)))
+            }
             Values::BlindSpots(sets) => {
                 let mut builder = ListBuilder::new(StringBuilder::new());
                 for set in sets {
                     set.iter().for_each(|spot| builder.values().append_value(spot.name()));
                     builder.append(true);
                 }
+                (0..behind).for_each(|_| builder.append_null());
                 Arc::new(builder.finish())
             }
         }
@@ -105,9 +126,52 @@ impl Gathered {
         })
     }
 
-    fn texts<T: Copy, S: AsRef<str>>(&self, values: &[T], text: impl Fn(T) -> S) -> ArrayRef {
-        let mut builder = StringBuilder::with_capacity(values.len(), 16 * values.len());
-        self.cells(values).for_each(|cell| builder.append_option(cell.map(&text)));
+    fn numbers<T: ArrowPrimitiveType>(&self, values: &[T::Native], behind: usize) -> ArrayRef {
+        let mut builder = PrimitiveBuilder::<T>::with_capacity(self.len() + behind);
+        match &self.present {
+            None => builder.append_slice(values),
+            Some(_) => self.cells(values).for_each(|cell| builder.append_option(cell)),
+        }
+        builder.append_nulls(behind);
         Arc::new(builder.finish())
+    }
+
+    /// Texts, of which `append` appends that of a value.
+    fn texts<T: Copy>(
+        &self,
+        values: &[T],
+        behind: usize,
+        append: impl Fn(&mut StringBuilder, T),
+    ) -> ArrayRef {
+        let mut texts = StringBuilder::with_capacity(self.len() + behind, 16 * values.len());
+        for cell in self.cells(values) {
+            match cell {
+                Some(value) => append(&mut texts, value),
+                None => texts.append_null(),
+            }
+        }
+        texts.append_nulls(behind);
+        Arc::new(texts.finish())
+    }
+}
+
+/// Hexadecimal digits as text.
+fn digits<const LEN: usize>(digits: &[u8; LEN]) -> &str {
+    str::from_utf8(digits).unwrap_or_default()
+}
+
+impl Values {
+    fn len(&self) -> usize {
+        match self {
+            Self::Int64(values) => values.len(),
+            Self::Int32(values) => values.len(),
+            Self::Float64(values) => values.len(),
+            Self::Boolean(values) => values.len(),
+            Self::TraceId(values) => values.len(),
+            Self::SpanId(values) => values.len(),
+            Self::Name(values) => values.len(),
+            Self::Word(values, _) => values.len(),
+            Self::BlindSpots(values) => values.len(),
+        }
     }
 }

@@ -9,6 +9,7 @@ pub mod folder;
 pub mod foreign;
 pub mod format;
 mod gathered;
+mod in_parts;
 mod kept;
 mod outline;
 mod pages;
@@ -27,7 +28,7 @@ pub use cell::Cell;
 pub use distribution::{DistributionRow, Scope};
 pub use gathered::Gathered;
 pub use kept::Kept;
-pub use outline::{ExemplarRow, OutlineSpan, OwnStretch};
+pub use outline::{CandidateRow, ExemplarRow, OutlineSpan, OwnStretch};
 pub use races::Races;
 pub use rows::{
     AttemptKind, AttemptRow, Blame, BlindSpot, BlindSpots, Category, Certainty, DeadlineSource,
@@ -35,7 +36,7 @@ pub use rows::{
     Severity, TerminalOutcome, Verdict,
 };
 pub use schema::{BadSide, Column, Measure, ReadError, Row, SCHEMA_VERSION, TABLES, Table, unit};
-pub use stay::{ExpiredWork, Stay};
+pub use stay::{ExpiredWork, Stay, StayRow};
 pub use stored::{Batches, StoredTable};
 
 use rustc_hash::FxHashMap;

@@ -159,3 +159,19 @@ impl ExemplarRow {
         }
     }
 }
+
+table! {
+    /// One row a request that may be shown, for those who choose from all.
+    "candidates" => CandidateRow {
+        /// The trace, 32 hexadecimal digits.
+        trace_id: TraceId;
+        /// The request's class.
+        request_class: Sym;
+        /// The request's root span.
+        root_span_id: SpanId;
+        /// How long it took.
+        elapsed_ns: Nanos;
+        /// Late and residual work that its findings explain.
+        wasted_ns: Nanos;
+    }
+}

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
+use arrow_array::builder::NullBufferBuilder;
+use arrow_array::{RecordBatch, StructArray};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 
 use super::gathered::Gathered;
@@ -86,8 +87,32 @@ impl Table {
         columns: &[Gathered],
         strings: &Interner,
     ) -> Result<RecordBatch, ArrowError> {
-        let columns = columns.iter().map(|column| column.to_arrow(strings)).collect();
+        let columns = columns.iter().map(|column| column.to_arrow(strings, column.len())).collect();
         RecordBatch::try_new(self.arrow_schema(), columns)
+    }
+
+    /// Its rows as one column of structs.
+    pub fn struct_type(&self) -> DataType {
+        DataType::Struct(self.arrow_schema().fields().clone())
+    }
+
+    /// Gathered columns as structs, of which so many are behind the last row, and null.
+    ///
+    /// # Errors
+    /// They are not those of the table.
+    pub fn structs(
+        &self,
+        columns: &[Gathered],
+        strings: &Interner,
+        behind: usize,
+    ) -> Result<StructArray, ArrowError> {
+        let rows = columns.first().map_or(0, Gathered::len);
+        let mut present = NullBufferBuilder::new(rows + behind);
+        present.append_n_non_nulls(rows);
+        present.append_n_nulls(behind);
+        let columns = columns.iter().map(|column| column.to_arrow(strings, rows + behind));
+        let fields = self.arrow_schema().fields().clone();
+        StructArray::try_new(fields, columns.collect(), present.finish())
     }
 }
 
