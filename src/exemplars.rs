@@ -26,12 +26,6 @@ names! {
     }
 }
 
-/// The best request so far for each class and reason. `K` tells classes apart.
-#[derive(Debug)]
-pub struct Candidates<K> {
-    best: FxHashMap<(K, Why), Best>,
-}
-
 /// A request, and how well it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Best {
@@ -114,11 +108,13 @@ impl Choice {
     /// Takes in a request; says whether it is the best so far of something. Traces come in their order,
     /// and the requests of one in that of the tables.
     pub fn take(&mut self, class: &str, request: &CandidateRow) -> bool {
-        let kept = match self.classes.get_mut(class) {
-            Some(kept) => kept,
-            None if self.classes.len() >= self.most_classes => return false,
-            None => self.classes.entry(class.to_owned()).or_default(),
-        };
+        if !self.classes.contains_key(class) {
+            if self.classes.len() >= self.most_classes {
+                return false;
+            }
+            self.classes.insert(class.to_owned(), BTreeMap::new());
+        }
+        let Some(kept) = self.classes.get_mut(class) else { return false };
         let mut is_better = false;
         for (why, one) in scored(request) {
             if kept.get(&why).is_none_or(|best| one.beats(best)) {
@@ -133,6 +129,12 @@ impl Choice {
     pub fn traces(&self) -> FxHashSet<TraceId> {
         self.classes.values().flat_map(BTreeMap::values).map(|best| best.trace).collect()
     }
+}
+
+/// The best request so far for each class and reason. `K` tells classes apart.
+#[derive(Debug)]
+pub struct Candidates<K> {
+    best: FxHashMap<(K, Why), Best>,
 }
 
 impl<K> Default for Candidates<K> {
@@ -153,43 +155,6 @@ impl Candidates<Sym> {
                 }
                 is_better |= *best == one;
             }
-        }
-        is_better
-    }
-
-    /// The traces that are the best of something.
-    pub fn traces(&self) -> FxHashSet<TraceId> {
-        self.classes.values().flat_map(BTreeMap::values).map(|best| best.trace).collect()
-    }
-}
-
-impl<K> Default for Candidates<K> {
-    fn default() -> Self {
-        Self { best: FxHashMap::default() }
-    }
-}
-
-impl Candidates<Sym> {
-    /// Takes in the requests of a trace; says whether one of them is the best so far of something.
-    pub fn offer(&mut self, requests: &[RequestRow], findings: &[FindingRow]) -> bool {
-        let wasted = Wasted::of(findings);
-        let mut is_better = false;
-        for row in requests {
-            is_better |= self.offer_one(row, wasted.by(row));
-        }
-        is_better
-    }
-
-    fn offer_one(&mut self, row: &RequestRow, wasted: Nanos) -> bool {
-        let offer =
-            Offer { trace: row.trace_id, root: row.root_span_id, elapsed: row.elapsed_ns, wasted };
-        let mut is_better = false;
-        for (why, one) in scored(request) {
-            let best = self.best.entry((row.request_class, why)).or_insert(one);
-            if one.beats(best) {
-                *best = one;
-            }
-            is_better |= *best == one;
         }
         is_better
     }

@@ -414,6 +414,41 @@ pub struct Span {
 }
 
 impl Span {
+    /// No span: for a row that tells something else.
+    pub(crate) fn of_no_trace(strings: &mut Interner) -> Self {
+        let nothing = strings.intern("");
+        Self {
+            trace_id: TraceId(0),
+            span_id: SpanId(0),
+            parent_span_id: None,
+            service: nothing,
+            clock_domain: nothing,
+            operation: nothing,
+            route_operation: None,
+            kind: Kind::Internal,
+            start: UnixNanos::default(),
+            end: UnixNanos::default(),
+            outcome: Outcome::Ok,
+            http_status: None,
+            grant: None,
+            allowance: None,
+            allowance_key: None,
+            attempt_ordinal: None,
+            ordinal_key: None,
+            queued_before: Nanos::ZERO,
+            queued_key: None,
+            waited_inside: Nanos::ZERO,
+            target: None,
+            peer_service: None,
+            split: None,
+            stack: None,
+            tries_inside: None,
+            links: 0,
+            weight: None,
+            flags: Flags::default(),
+        }
+    }
+
     /// End − start.
     pub fn duration(&self) -> Nanos {
         self.end - self.start

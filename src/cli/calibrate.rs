@@ -45,13 +45,8 @@ pub(super) struct Args {
     #[command(flatten)]
     which: Which,
 
-    /// How much of the attempts that succeeded an attempt allowance covers: p50, p90, p95, p99 or p99.9
-    #[arg(long, value_name = "QUANTILE", default_value = "p95", value_parser = quantile)]
-    quantile: Quantile,
-
-    /// How much of the returns a return reserve covers: p50, p90, p95, p99 or p99.9
-    #[arg(long, value_name = "QUANTILE", default_value = "p95", value_parser = quantile)]
-    reserve_quantile: Quantile,
+    #[command(flatten)]
+    quantiles: Quantiles,
 
     /// How to write it
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "toml")]
@@ -65,6 +60,25 @@ pub(super) struct Args {
     /// Replace the file of --out, where it is there
     #[arg(long, requires = "out")]
     force: bool,
+}
+
+/// How much what is measured covers.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Quantiles {
+    /// How much of the attempts that succeeded an attempt allowance covers: p50, p90, p95, p99 or p99.9
+    #[arg(long, value_name = "QUANTILE", default_value = "p95", value_parser = quantile)]
+    quantile: Quantile,
+
+    /// How much of the returns a return reserve covers: p50, p90, p95, p99 or p99.9
+    #[arg(long, value_name = "QUANTILE", default_value = "p95", value_parser = quantile)]
+    reserve_quantile: Quantile,
+}
+
+impl Quantiles {
+    /// The same, for whoever measures.
+    pub(super) const fn chosen(&self) -> Chosen {
+        Chosen { allowance: self.quantile, reserve: self.reserve_quantile }
+    }
 }
 
 /// How it is written.
@@ -103,8 +117,7 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
             "these tables are of calls into {service} alone (--scope): limits are told of whole requests"
         )));
     }
-    let chosen = Chosen { allowance: args.quantile, reserve: args.reserve_quantile };
-    let calibration = observed.calibrate(chosen);
+    let calibration = observed.calibrate(args.quantiles.chosen());
     let contract = contract_text(&calibration);
     let text = match args.format {
         Form::Toml => &contract,
@@ -124,7 +137,7 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
 }
 
 /// What was found, in two lines.
-fn found(of: &Calibration, text: &str, out: Option<&Path>) -> String {
+pub(super) fn found(of: &Calibration, text: &str, out: Option<&Path>) -> String {
     // What we write we read; of what could not be read nothing would count.
     let held = ContractFile::parse("", text).unwrap_or_default();
     let deadlines = held.contracts.iter().filter(|it| it.deadline.is_some()).count();

@@ -144,10 +144,19 @@ impl Inputs {
     /// Sets how many threads there are; once in a process.
     pub(super) fn start_threads(&self) {
         if let Some(threads) = self.threads {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads));
-            // There is a pool already only where something has used it before, which then goes on.
-            let _ = pool.build_global();
+            Self::start(threads);
         }
+    }
+
+    /// The same, with so many unless told otherwise.
+    pub(super) fn start_threads_or(&self, threads: u16) {
+        Self::start(self.threads.unwrap_or(threads));
+    }
+
+    fn start(threads: u16) {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads));
+        // There is a pool already only where something has used it before, which then goes on.
+        let _ = pool.build_global();
     }
 }
 

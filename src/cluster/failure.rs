@@ -1,6 +1,7 @@
 //! Why a task cannot go on.
 
 use std::io;
+use std::path::PathBuf;
 
 use arrow_schema::ArrowError;
 
@@ -39,6 +40,14 @@ pub enum Failure {
     /// What another task told is not what this version tells.
     #[error("what another task told cannot be read: do all run the same dwindle? {0}")]
     Part(#[from] postcard::Error),
+    /// What all spans know together is not there.
+    #[error("--survey {}: cannot be read: {error}", path.display())]
+    Survey {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
     /// The same of values of distributions.
     #[error("values that another task told cannot be read: do all run the same dwindle?")]
     Values,
@@ -61,4 +70,14 @@ pub enum Failure {
         /// How many should have.
         given: usize,
     },
+}
+
+impl Failure {
+    /// The same, for who knows no others.
+    pub(super) fn into_io(self) -> io::Error {
+        match self {
+            Self::Io(error) | Self::Arrow(ArrowError::IoError(_, error)) => error,
+            other => io::Error::other(other),
+        }
+    }
 }

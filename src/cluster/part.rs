@@ -1,5 +1,6 @@
 //! What a task tells besides rows, as bytes: read only by the same version of the program.
 
+use std::io::{Read, Write};
 use std::sync::Arc;
 
 use arrow_array::{Array, BinaryArray, RecordBatch};
@@ -8,6 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::Failure;
+use super::stream::{self, Out};
 use crate::tables::ReadError;
 
 /// The column that holds it.
@@ -36,6 +38,13 @@ pub(super) fn batch(told: &impl Serialize) -> Result<RecordBatch, Failure> {
     Ok(RecordBatch::try_new(schema(), vec![Arc::new(column)])?)
 }
 
+/// It as a whole stream.
+pub(super) fn write(told: &impl Serialize, output: impl Write) -> Result<(), Failure> {
+    let mut out = Out::new(output, &schema())?;
+    out.write(&batch(told)?)?;
+    out.finish()
+}
+
 /// What bytes tell.
 pub(super) fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
     Ok(postcard::from_bytes(bytes)?)
@@ -47,4 +56,17 @@ pub(super) fn all(batch: &RecordBatch) -> Result<impl Iterator<Item = &[u8]>, Fa
     let column = batch.column_by_name(PART);
     let column = column.and_then(|column| column.as_any().downcast_ref::<BinaryArray>());
     Ok(column.ok_or(missing)?.iter().flatten())
+}
+
+/// Hands all that a stream tells to `take`, in the order in which it comes.
+pub(super) fn for_each<T: DeserializeOwned>(
+    input: impl Read,
+    mut take: impl FnMut(T),
+) -> Result<(), Failure> {
+    for batch in stream::batches(input)? {
+        for bytes in all(&batch?)? {
+            take(read(bytes)?);
+        }
+    }
+    Ok(())
 }

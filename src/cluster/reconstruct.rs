@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
 use super::spans::{self, Come};
-use super::stream::{self, Out};
+use super::stream::Out;
 use super::wide::{self, Told};
 use super::{Failure, part};
 use crate::clocks::Offsets;
@@ -53,13 +53,10 @@ impl Rebuilt {
     /// They are no such parts.
     pub fn of_parts(input: impl Read) -> Result<Self, Failure> {
         let mut all = Self::default();
-        for batch in stream::batches(input)? {
-            for bytes in part::all(&batch?)? {
-                let Self { overview, matched } = part::read(bytes)?;
-                all.overview.merge_from(overview);
-                all.matched.extend(matched);
-            }
-        }
+        part::for_each(input, |Self { overview, matched }| {
+            all.overview.merge_from(overview);
+            all.matched.extend(matched);
+        })?;
         Ok(all)
     }
 }

@@ -5,15 +5,19 @@ use std::io::Write;
 use arrow_schema::{ArrowError, DataType, Fields, Schema};
 use serde_json::{Map, Value, json};
 
-use super::{Failure, part};
+use super::{Failure, exemplars, graveyard, ingest, part, values, wide};
 use crate::tables::{TABLES, spans};
 
 /// Tells it as one JSON object.
 pub fn schema(mut out: impl Write) -> Result<(), Failure> {
     let steps = [
-        ("ingest", part::beside(&spans::schema())),
+        ("ingest", ingest::schema()),
         ("survey", part::schema()),
         ("observe", part::schema()),
+        ("reconstruct", wide::schema()),
+        ("graveyard", graveyard::schema()),
+        ("distributions", values::schema()),
+        ("exemplars", exemplars::schema()),
     ];
     let steps = steps.iter().map(|(step, gives)| Ok(((*step).to_owned(), ddl(gives)?.into())));
     let steps = steps.collect::<Result<Map<String, Value>, Failure>>()?;

@@ -57,6 +57,15 @@ impl<R: Read> Read for Watched<R> {
     }
 }
 
+/// Tells what is no stream of rows.
+///
+/// # Errors
+/// Nobody takes it.
+pub fn tell(text: &str, mut output: impl Write) -> Result<(), Failure> {
+    output.write_all(text.as_bytes())?;
+    Ok(output.flush()?)
+}
+
 /// What goes out.
 pub(super) struct Out<W: Write> {
     writer: StreamWriter<BufWriter<W>>,

@@ -113,7 +113,8 @@ impl Parcel {
         let count: usize = get_as(&mut bytes)?;
         let mut packed = || {
             let (totals, shape) = (get_totals(&mut bytes)?, get_shape(&mut bytes)?);
-            let values = bytes.split_off(..get_as(&mut bytes)?).ok_or_else(damaged)?;
+            let len: usize = get_as(&mut bytes)?;
+            let values = bytes.split_off(..len).ok_or_else(damaged)?;
             Ok(Packed { totals, shape, bytes: values.to_vec() })
         };
         let samples = (0..count).map(|_| packed()).collect::<io::Result<_>>()?;

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Float64Type, Int32Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType,
-    TimestampNanosecondType, UInt32Type, UInt64Type,
+    Decimal128Type, Float64Type, Int32Type, Int64Type, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, TimeUnit};
@@ -44,7 +44,8 @@ fn read_batches(bytes: &[u8], desk: &mut Desk<'_>) -> Result<(), FormatError> {
     Ok(())
 }
 
-fn read_batch(batch: &RecordBatch, desk: &mut Desk<'_>) {
+/// Reads some rows.
+pub(crate) fn read_batch(batch: &RecordBatch, desk: &mut Desk<'_>) {
     let columns: Vec<(Column, &dyn Array)> = batch
         .schema_ref()
         .fields()
@@ -98,6 +99,10 @@ fn cell(array: &dyn Array, place: usize) -> Option<Cell<'_>> {
         DataType::Int64 => number(array.as_primitive::<Int64Type>().value(place).to_string()),
         DataType::UInt32 => number(array.as_primitive::<UInt32Type>().value(place).to_string()),
         DataType::UInt64 => number(array.as_primitive::<UInt64Type>().value(place).to_string()),
+        // Engines that know no unsigned numbers have them so.
+        DataType::Decimal128(_, 0) => {
+            number(array.as_primitive::<Decimal128Type>().value(place).to_string())
+        }
         DataType::Float64 => number(array.as_primitive::<Float64Type>().value(place).to_string()),
         DataType::List(_) => {
             let list = array.as_list::<i32>();

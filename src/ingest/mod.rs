@@ -30,6 +30,7 @@ mod otlp_proto;
 mod outline;
 pub mod problems;
 mod refusal;
+mod rows;
 mod scalar;
 mod scatter;
 mod shared_ids;
@@ -64,8 +65,8 @@ use harvest::{Found, Harvest};
 use inspect::Inspecting;
 pub use inspect::{Counts, Evidence, FileInspection, Inspection};
 pub use limits::{Limits, Settings};
-use problems::Code;
 pub use refusal::Refusal;
+pub use rows::Rows;
 use scatter::{Scattered, together};
 use source::Input;
 use stream::{Chunk, Stream};
@@ -252,12 +253,6 @@ pub fn ingest<'c>(
     progress: &dyn Progress,
 ) -> Result<Ingested, IngestError> {
     whole(scatter(inputs, settings, &Memory::unlimited(), progress)?)
-}
-
-/// The files that `inputs` name, by name; standard input has no path.
-pub fn files(inputs: &[String]) -> Result<Vec<(String, Option<PathBuf>)>, IngestError> {
-    let inputs = source::expand(inputs)?;
-    Ok(inputs.into_iter().map(|Input { name, path }| (name, path)).collect())
 }
 
 /// Reads one stream as if it were a file called `name`, and hands its spans to `take` as they are read:

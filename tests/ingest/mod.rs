@@ -12,7 +12,7 @@ mod jaeger;
 mod json;
 mod ledger;
 mod losses;
-mod parquet;
+pub mod parquet;
 mod protobuf;
 mod quirks;
 mod random;

@@ -86,7 +86,7 @@ fn lists_of_instants(rows: impl IntoIterator<Item = Vec<i64>>) -> ArrayRef {
 }
 
 /// Writes rows that ClickHouse wrote in JSON as it writes them in Parquet.
-pub(super) fn write_json_rows(path: &str, rows: &[Value]) {
+pub fn write_json_rows(path: &str, rows: &[Value]) {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let instant = |value: &Value| unix_ns(value.as_str().unwrap());
     let column =

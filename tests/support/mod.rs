@@ -1,5 +1,6 @@
 //! What tests share.
 
+pub mod arrow_stream;
 pub mod case_tables;
 pub mod command;
 pub mod harmless;

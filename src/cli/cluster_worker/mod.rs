@@ -6,6 +6,7 @@ mod rebuilding;
 
 use super::exit;
 use super::output::Fatal;
+use crate::cluster::Failure;
 
 /// A step of an analysis on many machines, as the job of dwindle cluster runs it.
 #[derive(Debug, clap::Args)]
@@ -26,9 +27,12 @@ enum Step {
 /// Runs it. A reader that has gone is an error here: whoever runs a step takes exit code 0 for a whole
 /// answer.
 pub(super) fn run(args: Args) -> Result<u8, Fatal> {
-    match args.step {
-        Step::Reading(step) => step.run()?,
-        Step::Rebuilding(step) => step.run()?,
-    }
-    Ok(exit::DONE)
+    let done = match args.step {
+        Step::Reading(step) => step.run(),
+        Step::Rebuilding(step) => step.run(),
+    };
+    done.map(|()| exit::DONE).map_err(|error| match error {
+        Fatal::Output(error) => Failure::from(error).into(),
+        other => other,
+    })
 }

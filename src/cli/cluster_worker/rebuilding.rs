@@ -8,7 +8,7 @@ use clap::Args;
 
 use super::super::input::Rules;
 use super::super::manifest::Manifest;
-use super::super::output::{self, Fatal};
+use super::super::output::Fatal;
 use super::super::run::Read as Known;
 use super::super::selection::Subject;
 use crate::cluster::{self, Failure, Rebuilding, Rebuilt, Surveyed};
@@ -18,7 +18,7 @@ use crate::tables::Tables;
 
 /// What is done with traces.
 #[derive(Debug, clap::Subcommand)]
-pub(in crate::cli) enum Step {
+pub(super) enum Step {
     /// Rebuild the traces of sorted spans: the tables beside one another, and what else is made of them
     Reconstruct {
         #[command(flatten)]
@@ -58,15 +58,22 @@ pub(in crate::cli) enum Step {
 
 /// What all spans know together.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct Survey {
+pub(super) struct Survey {
     /// What the step settle has printed
     #[arg(long, value_name = "FILE")]
     survey: PathBuf,
 }
 
+impl Survey {
+    /// Reads it.
+    pub(super) fn read(&self) -> Result<Surveyed, Failure> {
+        Surveyed::read(&self.survey)
+    }
+}
+
 /// How exact values of distributions stay.
 #[derive(Clone, Copy, Debug, Args)]
-pub(in crate::cli) struct Rounding {
+pub(super) struct Rounding {
     /// Round values of distributions to buckets that are at most a 64th of their values wide:
     /// percentiles and the ends of their intervals are then at most 1/128 (0.8 %) off. Counts, weights,
     /// sums, zeros, the least and the greatest value stay exact
@@ -80,15 +87,9 @@ impl Rounding {
     }
 }
 
-impl Survey {
-    fn read(&self) -> Result<Surveyed, Failure> {
-        Surveyed::read(&self.survey)
-    }
-}
-
 impl Step {
     /// Does it.
-    pub(in crate::cli) fn run(self) -> Result<(), Fatal> {
+    pub(super) fn run(self) -> Result<(), Fatal> {
         let (input, out) = (io::stdin().lock(), io::stdout().lock());
         match self {
             Self::Reconstruct { survey, rules, subject, rounding } => {
@@ -105,8 +106,9 @@ impl Step {
             }
             Self::Exemplars => cluster::choose(input, out)?,
             Self::Manifest { survey, rules, subject, inputs } => {
-                drop(out);
-                print_manifest(input, survey.read()?, policy(&rules, &subject)?, &subject, &inputs)?;
+                let (surveyed, policy) = (survey.read()?, policy(&rules, &subject)?);
+                let text = manifest(input, surveyed, policy, &subject, &inputs)?;
+                cluster::tell(&text, out)?;
             }
         }
         Ok(())
@@ -117,17 +119,17 @@ fn policy(rules: &Rules, subject: &Subject) -> Result<Policy, Fatal> {
     Ok(Policy { scope: subject.scope(), ..rules.policy()? })
 }
 
-fn print_manifest(
+fn manifest(
     parts: impl Read,
     surveyed: Surveyed,
     policy: Policy,
     subject: &Subject,
     inputs: &[String],
-) -> Result<(), Fatal> {
+) -> Result<String, Fatal> {
     let Rebuilt { overview, matched } = Rebuilt::of_parts(parts)?;
     let Surveyed { facts, ingested, .. } = surveyed;
     let known = Known { ingested, facts, policy, calibrated: None };
     let run = known.ended(subject, &matched, Tables::default());
     let text = serde_json::to_string_pretty(&Manifest::new(inputs, &run, &overview));
-    output::print(&(text.map_err(|error| Fatal::Output(error.into()))? + "\n"))
+    Ok(text.map_err(|error| Fatal::Output(error.into()))? + "\n")
 }
