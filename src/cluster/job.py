@@ -501,7 +501,7 @@ class Job:
         return self.rows("graveyard", stays, key="service")
 
     def findings(self, wide, buried):
-        at_once = wide.where("findings is not null").selectExpr("findings.*", "findings_at", "null as late")
+        at_once = wide.where("findings is not null").selectExpr("findings.*", "findings_at", "string(null) as late")
         late = buried.where("findings is not null").selectExpr("findings.*", "findings_at", "late")
         return self.by_trace(at_once.unionByName(late), "findings_at", F.col("late").asc_nulls_first())
 

@@ -61,7 +61,7 @@ pub struct Fleet {
 
 impl Fleet {
     /// Reads files with flags of `ingest`, in so many partitions.
-    pub fn read(name: &str, inputs: &[&str], flags: &[&str], partitions: u64) -> Self {
+    pub fn read(name: &str, inputs: &[&str], flags: &[&str], partitions: usize) -> Self {
         let listed = String::from_utf8(told(&[&["list"], inputs].concat(), b"")).unwrap();
         let files: Vec<serde_json::Value> =
             listed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -76,7 +76,7 @@ impl Fleet {
     }
 
     /// What was ingested, in so many partitions.
-    pub fn of_spans(name: &str, ingested: &[Vec<u8>], files: usize, partitions: u64) -> Self {
+    pub fn of_spans(name: &str, ingested: &[Vec<u8>], files: usize, partitions: usize) -> Self {
         let spans = arrow_stream::read_all(ingested);
         let partitions: Vec<Vec<u8>> = arrow_stream::by_trace(&spans, partitions)
             .iter()
