@@ -50,10 +50,12 @@ const MOST_PARTITIONS: u64 = 1 << 16;
 /// traces, dwindle analyze is faster. docs/cluster.md tells how to run it on which cluster, and what it costs.
 #[derive(Debug, clap::Args)]
 #[command(
-    mut_arg("paths", |paths| paths.index(1).help(
+    mut_arg("paths", |paths| paths.help(
         "Exported traces: files, folders or patterns on a file system that all workers have, or URLs that \
          Spark reads (s3a://, hdfs://, file:///)"
     )),
+    // Whoever is changed comes last, and the place of these two is that in which they come.
+    mut_arg("spark", |spark| spark),
     mut_arg("threads", |threads| threads.hide(true)),
     override_usage = "dwindle cluster [OPTIONS] <INPUT>... --out <DIR> [-- <SPARK OPTION>...]",
     after_help = "\
@@ -111,7 +113,7 @@ pub(super) struct Args {
     print_job: bool,
 
     /// Options of spark-submit, such as --executor-memory 4g
-    #[arg(last = true, index = 2, value_name = "SPARK OPTION")]
+    #[arg(last = true, value_name = "SPARK OPTION")]
     spark: Vec<String>,
 }
 
