@@ -222,6 +222,14 @@ impl<P> Ingested<P> {
     }
 }
 
+/// The files that `inputs` name, by name, with where they are; standard input is nowhere.
+///
+/// # Errors
+/// One is not there.
+pub fn files(inputs: &[String]) -> Result<Vec<(String, Option<PathBuf>)>, IngestError> {
+    Ok(source::expand(inputs)?.into_iter().map(|input| (input.name, input.path)).collect())
+}
+
 /// Reads all that `inputs` name: files, folders, patterns, or `-` for standard input. Spans that
 /// `memory` does not hold go to disk.
 pub fn scatter<'c>(
