@@ -81,6 +81,13 @@ impl<W: Write> Task<W> {
         for queue in
             rows.chunk_by(|a, b| (a.service, a.clock_domain) == (b.service, b.clock_domain))
         {
+            let Some(first) = queue.first() else { continue };
+            let name = |sym| strings.get(sym).to_owned();
+            let key = Some((name(first.service), name(first.clock_domain)));
+            if self.queue != key {
+                self.end_queue()?;
+                self.queue = key;
+            }
             let mut tables = Tables::default();
             for stay in queue {
                 let hop = if hop_column.is_valid(row) { hops.next() } else { None };
@@ -91,13 +98,6 @@ impl<W: Write> Task<W> {
                 tables.stays.push(stay.stay(tables.hops.len()));
                 tables.hops.extend(hop);
                 row += 1;
-            }
-            let Some(first) = queue.first() else { continue };
-            let name = |sym| strings.get(sym).to_owned();
-            let key = Some((name(first.service), name(first.clock_domain)));
-            if self.queue != key {
-                self.end_queue()?;
-                self.queue = key;
             }
             tables.strings = strings.clone();
             self.graveyard.add(&tables);

@@ -41,6 +41,7 @@ import time
 import traceback
 from contextlib import contextmanager
 from functools import cached_property, reduce
+from pathlib import Path
 
 import pyarrow as pa
 from pyspark import SparkFiles, StorageLevel, TaskContext
@@ -60,6 +61,7 @@ SETTINGS = {
 
 # Tables whose rows a task of `reconstruct` gives one after another.
 OF_REQUESTS = ["requests", "hops", "attempts", "segments"]
+TABLES = [*OF_REQUESTS, "findings", "distributions", "exemplars", "problems"]
 
 
 class StepFailed(RuntimeError):
@@ -109,9 +111,8 @@ def answer(argv, source, held=()):
     has given its whole answer; a stream that is cut off between two batches looks whole, too."""
     said = tempfile.TemporaryFile()  # A file, not a pipe: nobody has to empty it.
     try:
-        child = subprocess.Popen(
-            argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, pass_fds=held
-        )
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": said}
+        child = subprocess.Popen(argv, **pipes, pass_fds=held)
     except OSError as error:
         raise StepFailed(failure(argv, source, why_not_started(error))) from None
     fed = []
@@ -168,19 +169,13 @@ def why_not_started(error):
 
 def why_ended(code, words):
     """What the exit code of a child means, and what it said last."""
+    last = words.strip().split("\n")[-1].removeprefix("dwindle: error: ")
     if code < 0:
-        name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
-        hint = ": is there memory for it beside Spark's?" if -code == signal.SIGKILL else ""
-        return f"was ended by {name}{hint} {last_line(words)}".rstrip()
+        hint = "; is there memory for it beside Spark's?" if -code == signal.SIGKILL else ""
+        return f"was ended by signal {-code} ({signal.strsignal(-code)}){hint} {last}".rstrip()
     if "GLIBC_" in words:
-        return f"this dwindle needs a newer C library than this machine has: {last_line(words)}"
-    return last_line(words) or f"ended with exit code {code} and said nothing"
-
-
-def last_line(words):
-    """What a program that fails says last."""
-    lines = [line for line in words.splitlines() if line.strip()]
-    return lines[-1].strip().removeprefix("dwindle: error: ") if lines else ""
+        return f"this dwindle needs a newer C library than this machine has: {last}"
+    return last or f"ended with exit code {code} and said nothing"
 
 
 class Step:
@@ -271,40 +266,55 @@ class Progress(threading.Thread):
 
 
 class Folder:
-    """The folder of tables, in whatever file system it is."""
+    """A folder, in whatever file system it is."""
+
+    def __init__(self, spark, url):
+        self.url, self.jvm = url, spark._jvm
+        self.system = self.path("").getFileSystem(spark._jsc.hadoopConfiguration())
+        self.system.setWriteChecksum(False)
+
+    def path(self, name):
+        return self.jvm.org.apache.hadoop.fs.Path(f"{self.url.rstrip('/')}/{name}")
+
+    def names(self):
+        is_there = self.system.exists(self.path(""))
+        files = self.system.listStatus(self.path("")) if is_there else []
+        return sorted(file.getPath().getName() for file in files)
+
+    def read(self, name):
+        """What a file of ours holds; nothing where it is none."""
+        if not self.system.exists(self.path(name)):
+            return {}
+        text = self.jvm.org.apache.commons.io.IOUtils.toByteArray(self.system.open(self.path(name)))
+        try:
+            return dict(json.loads(bytes(text)))
+        except (ValueError, TypeError):
+            return {}
+
+    def write(self, name, text):
+        stream = self.system.create(self.path(name), True)
+        stream.write(bytearray(text.encode()))
+        stream.close()
+
+
+class Tables(Folder):
+    """The folder of tables. Without a manifest, which comes last, it is not whole."""
 
     MANIFEST, PARTIAL = "manifest.json", "manifest.json.partial"
+    OURS = re.compile(rf"manifest\.json|({'|'.join(TABLES)})\.(parquet|ndjson|csv)(\.partial)?")
 
-    def __init__(self, spark, url, tables):
-        self.url, self.tables, self.spark = url, tables, spark
-        self.system = self.path().getFileSystem(spark._jsc.hadoopConfiguration())
-        self.system.setWriteChecksum(False)
-        if self.stale() and not (self.is_ours(self.MANIFEST) or self.is_ours(self.PARTIAL)):
+    def __init__(self, spark, url):
+        super().__init__(spark, url)
+        stale = self.stale()
+        if stale and not any("dwindle_version" in self.read(it) for it in (self.MANIFEST, self.PARTIAL)):
             raise StepFailed(
-                f"{url}: holds {self.stale()[0]} already, and no manifest beside it says that dwindle wrote "
-                "it: name another folder, or remove it"
+                f"{url}: holds {stale[0]} already, and no manifest beside it says that dwindle wrote it: "
+                "name another folder, or remove it"
             )
 
-    def path(self, *name):
-        path = self.spark._jvm.org.apache.hadoop.fs.Path
-        return path("/".join([self.url.rstrip("/") or "/", *name]))
-
     def stale(self):
-        """What is there of tables, the manifest first: without it no folder is whole."""
-        if not self.system.exists(self.path()):
-            return []
-        names = [file.getPath().getName() for file in self.system.listStatus(self.path())]
-        tables = [name for name in sorted(names) if name.split(".")[0] in self.tables]
-        return [self.MANIFEST] * (self.MANIFEST in names) + tables
-
-    def is_ours(self, name):
-        if not self.system.exists(self.path(name)):
-            return False
-        text = bytes(self.spark._jvm.org.apache.commons.io.IOUtils.toByteArray(self.system.open(self.path(name))))
-        try:
-            return "dwindle_version" in json.loads(text)
-        except (ValueError, TypeError):
-            return False
+        """What is there under the names of tables, the manifest first."""
+        return sorted(filter(self.OURS.fullmatch, self.names()), key=lambda name: name != self.MANIFEST)
 
     def begin(self):
         """Removes what dwindle wrote there before."""
@@ -314,18 +324,30 @@ class Folder:
 
     def abandon(self):
         """Removes what was written of tables that will not be whole."""
-        if self.is_ours(self.PARTIAL):
-            for name in [*self.stale(), self.PARTIAL]:
-                self.system.delete(self.path(name), True)
+        if self.PARTIAL in self.names():
+            self.begin()
+            self.system.delete(self.path(self.PARTIAL), False)
 
     def finish(self, manifest):
         self.write(self.PARTIAL, manifest)
         self.system.rename(self.path(self.PARTIAL), self.path(self.MANIFEST))
 
-    def write(self, name, text):
-        stream = self.system.create(self.path(name), True)
-        stream.write(bytearray(text.encode()))
-        stream.close()
+
+class KeptSpans(Folder):
+    """A folder of spans as they were read, which a file tells of how many files they are."""
+
+    WHOLE = "_dwindle.json"
+
+    def files(self):
+        if "files" not in self.read(self.WHOLE):
+            raise StepFailed(f"{self.url}: the spans in it are not whole, or --keep-spans did not write them")
+        return self.read(self.WHOLE)["files"]
+
+    def keep(self, spans, files):
+        if self.names() and "files" not in self.read(self.WHOLE):
+            raise StepFailed(f"{self.url}: is there already, and --keep-spans did not write it: name another")
+        spans.write.mode("overwrite").parquet(self.url, compression="zstd")
+        self.write(self.WHOLE, json.dumps({"files": files}))
 
 
 class Job:
@@ -335,66 +357,86 @@ class Job:
         self.spark, self.args, self.context = spark, args, spark.sparkContext
         self.progress = Progress(self.context)
         self.level = getattr(StorageLevel, args.storage)
+        self.program = self.shipped(args.dwindle)
         given = {"--contract": args.contract, "--conventions": args.conventions}
-        self.files = {flag: self.context.broadcast(read(path)) for flag, path in given.items() if path}
+        given = {flag: Path(self.shipped(path)).read_bytes() for flag, path in given.items() if path}
+        self.files = {flag: self.context.broadcast(content) for flag, content in given.items()}
         self.schema = json.loads(self.worker("schema"))
 
     def run(self):
-        folder = Folder(self.spark, url(self.args.out), self.schema["tables"]) if self.args.out else None
+        folder = Tables(self.spark, url(self.args.out)) if self.args.out else None
         spans, files = self.ingested()
         spans = self.by_trace(spans).persist(self.level)
         self.survey(spans, files)
         if self.args.keep_spans:
             self.progress.begin("keep spans")
-            spans.write.mode("overwrite").parquet(url(self.args.keep_spans), compression="zstd")
+            KeptSpans(self.spark, url(self.args.keep_spans)).keep(spans, files)
         if self.args.calibrate:
             self.calibrate(spans)
+        with pa.ipc.open_stream(self.worker("problems", files=["--survey"])) as stream:
+            problems = stream.read_all().to_pylist()
         if folder:
             try:
-                self.write(folder, self.rows("reconstruct", spans, "--survey", "--contract").persist(self.level))
+                manifest = self.write(folder, spans, problems)
             except BaseException:
                 folder.abandon()
                 raise
+        else:
+            manifest = self.manifest([])
+        known = json.loads(manifest)
+        counts = {name: known[name] for name in ["requests", "traces", "spans_admitted", "spans_rejected"]}
+        tell("done", **counts, losses=sum(row["severity"] == "loss" for row in problems))
+
+    def shipped(self, path):
+        """Where a file is on the driver, which Spark may have put elsewhere, in another way each cluster."""
+        name = os.path.basename(path)
+        beside = os.path.join(os.path.dirname(self.args.dwindle), name)
+        places = [SparkFiles.get(name), beside, path]
+        return os.path.abspath(next(filter(os.path.exists, places), path))
 
     # The way in.
 
     def ingested(self):
         """The spans of all inputs, and of how many files they are."""
-        inputs = self.args.inputs
         if self.args.table:
-            return self.of_table(self.spark.read.parquet(*map(url, inputs)))
-        paths, urls = ([it for it in inputs if bool(is_url(it)) == wanted] for wanted in (False, True))
-        step, sources, count = self.step("ingest", "--conventions"), [], 0
-        if paths:
-            files = [json.loads(line) for line in self.worker("list", *paths).splitlines()]
-            sources.append(self.of_paths(files))
-            count += len(files)
-        if urls:
-            files = self.spark.read.format("binaryFile").option("recursiveFileLookup", True).load(urls)
-            count += files.select("path").count()
-            sources.append(files.selectExpr("path as name", "string(null) as path", "content"))
-        spans = [source.mapInArrow(step.of_files, self.schema["steps"]["ingest"]) for source in sources]
-        return reduce(DataFrame.unionByName, spans), count
+            sources = [self.of_table(name) for name in self.args.inputs]
+        else:
+            paths, urls = ([it for it in self.args.inputs if is_url(it) == wanted] for wanted in (False, True))
+            sources = [self.of_paths(paths)] if paths else []
+            sources += [self.of_urls(urls)] if urls else []
+        spans, files = zip(*sources)
+        return reduce(DataFrame.unionByName, spans), sum(files)
 
-    def of_paths(self, files):
+    def of_table(self, name):
+        """Rows of a table that Spark reads: spans that were kept, or those of ClickHouse's otel_traces."""
+        rows = self.spark.read.parquet(url(name))
+        if "part" in rows.columns:
+            return rows, KeptSpans(self.spark, url(name)).files()
+        ingest = self.step("ingest", "--conventions", key="TraceId").of_rows("--rows", "--name", name)
+        return rows.mapInArrow(ingest, self.schema["steps"]["ingest"]), 1
+
+    def of_files(self, rows, files):
+        step = self.step("ingest", "--conventions")
+        return rows.mapInArrow(step.of_files, self.schema["steps"]["ingest"]), files
+
+    def of_urls(self, urls):
+        """Files that Spark reads, each as a whole."""
+        files = self.spark.read.format("binaryFile").option("recursiveFileLookup", True).load(urls)
+        rows = files.selectExpr("path as name", "string(null) as path", "content")
+        return self.of_files(rows, files.select("path").count())
+
+    def of_paths(self, paths):
         """Files that tasks open themselves: as many tasks as partitions at most, each with about as many
         bytes as any other."""
+        files = [json.loads(line) for line in self.worker("list", *paths).splitlines()]
         tasks = [(0, place, []) for place in range(min(len(files), self.args.partitions))]
         for file in sorted(files, key=lambda file: (-file["bytes"], file["name"])):
             size, place, held = tasks[0]
             held.append((file["name"], file["path"], None))
             heapq.heapreplace(tasks, (size + file["bytes"], place, held))
         rows = self.context.parallelize([held for _, _, held in tasks], len(tasks)).flatMap(list)
-        return self.spark.createDataFrame(rows, "name string, path string, content binary")
-
-    def of_table(self, rows):
-        """Rows of a table that Spark reads: spans that were kept, or those of ClickHouse's otel_traces."""
-        if "part" in rows.columns:
-            return rows, rows.where("part is not null").count()
-        step = self.step("ingest", "--conventions", key="TraceId")
-        name = ", ".join(self.args.inputs)
-        rows = rows.mapInArrow(step.of_rows("--rows", "--name", name), self.schema["steps"]["ingest"])
-        return rows, rows.rdd.getNumPartitions()
+        rows = self.spark.createDataFrame(rows, "name string, path string, content binary")
+        return self.of_files(rows, len(files))
 
     def by_trace(self, rows, *then):
         """Rows of traces in the order of tables, each partition a range of trace ids."""
@@ -427,13 +469,13 @@ class Job:
         self.progress.begin("observe")
         parts = self.rows("observe", spans, "--survey").collect()
         contract = self.worker("calibrate", rows=arrow(parts), files=["--survey"])
-        with open(self.args.calibrate, "wb") as file:
-            file.write(contract)
+        Path(self.args.calibrate).write_bytes(contract)
         self.files["--contract"] = self.context.broadcast(contract)
 
     # The way out.
 
-    def write(self, folder, wide):
+    def write(self, folder, spans, problems):
+        wide = self.rows("reconstruct", spans, "--survey", "--contract").persist(self.level)
         self.progress.begin("reconstruct")
         parts = wide.where("part is not null").select("part").collect()
         folder.begin()
@@ -443,14 +485,14 @@ class Job:
         self.store(folder, "findings", self.findings(wide, buried))
         self.store(folder, "distributions", self.distributions(wide, buried))
         self.store(folder, "exemplars", self.exemplars(wide))
-        with pa.ipc.open_stream(self.worker("problems", files=["--survey"])) as problems:
-            rows = problems.read_all().to_pylist()
-        self.store(folder, "problems", self.table("problems", rows))
-        inputs = [flag for it in self.args.inputs for flag in ("--input", it)]
-        manifest = self.worker("manifest", *inputs, rows=arrow(parts), files=["--survey", "--contract"]).decode()
+        self.store(folder, "problems", self.table("problems", problems))
+        manifest = self.manifest(parts)
         folder.finish(manifest)
-        counts = ["requests", "traces", "spans_admitted", "spans_rejected"]
-        tell("done", **{name: json.loads(manifest)[name] for name in counts})
+        return manifest
+
+    def manifest(self, parts):
+        inputs = [flag for it in self.args.inputs for flag in ("--input", it)]
+        return self.worker("manifest", *inputs, rows=arrow(parts), files=["--survey", "--contract"]).decode()
 
     def graveyard(self, wide):
         stays = wide.where("stays is not null").select("stays.*")
@@ -473,7 +515,7 @@ class Job:
         rows = wide.where("candidates is not null or exemplars is not null").select("candidates", "exemplars")
         trace = "coalesce(candidates.trace_id, exemplars.trace_id)"
         rows = rows.repartition(1).sortWithinPartitions(F.expr(f"substring({trace}, 17, 16)"), F.expr(trace))
-        return self.rows("exemplars", rows).sortWithinPartitions("at")
+        return self.rows("exemplars", rows)
 
     def store(self, folder, table, rows):
         """Writes a table, with exactly its columns, of which those that are never null say so."""
@@ -502,11 +544,11 @@ class Job:
 
     def worker(self, step, *more, rows=b"", files=()):
         """What a step beside the driver writes."""
-        with self.step(step, *files).command(self.args.dwindle, *more) as (argv, held):
+        with self.step(step, *files).command(self.program, *more) as (argv, held):
             try:
                 done = subprocess.run(argv, input=rows, capture_output=True, pass_fds=held, check=False)
             except OSError as error:
-                raise StepFailed(f"{self.args.dwindle}: {why_not_started(error)}") from None
+                raise StepFailed(f"{self.program}: {why_not_started(error)}") from None
         words = done.stderr.decode(errors="replace")
         if done.returncode != 0:
             raise StepFailed(f"{step}: {why_ended(done.returncode, words)}")
@@ -532,18 +574,12 @@ def zero(kind):
 
 
 def is_url(text):
-    return re.match(r"[A-Za-z][A-Za-z0-9+.-]*:/", text)
+    return "://" in text or text.startswith("file:/")
 
 
 def url(text):
     """A path as a URL: what stands without one may be looked for elsewhere than on disk."""
     return text if is_url(text) else "file://" + os.path.abspath(text)
-
-
-def read(path):
-    """A file that a flag names, which may have come with the job."""
-    with open(path if os.path.exists(path) else SparkFiles.get(os.path.basename(path)), "rb") as file:
-        return file.read()
 
 
 def one_line(error):
