@@ -13,6 +13,7 @@ mod cases;
 mod certainty;
 mod check;
 mod cli;
+mod cluster_verb;
 mod cluster_worker;
 mod contracts;
 mod conventions;

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
-use arrow_schema::SchemaRef;
+use arrow_schema::{ArrowError, SchemaRef};
 
 use super::Failure;
 
@@ -18,8 +18,13 @@ pub(super) fn batches(input: impl Read) -> Result<Batches<impl Read>, Failure> {
     if input.fill_buf()?.is_empty() {
         return Err(Failure::Nothing);
     }
-    let reader = StreamReader::try_new(input, None)?;
-    Ok(Batches { reader })
+    let cut_off = |error| match error {
+        ArrowError::IoError(_, error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+            Failure::CutOff
+        }
+        other => other.into(),
+    };
+    Ok(Batches { reader: StreamReader::try_new(input, None).map_err(cut_off)? })
 }
 
 /// Batches as they come.

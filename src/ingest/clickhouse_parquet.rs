@@ -24,6 +24,9 @@ pub(crate) fn claims(bytes: &[u8]) -> Option<Result<(), Refusal>> {
     if file.is_ours() {
         return Some(Err(Refusal::OwnTable));
     }
+    if file.holds_kept_spans() {
+        return Some(Err(Refusal::KeptSpans));
+    }
     let claim = clickhouse::claims(|name| file.columns().any(|column| column == name))?;
     let has_delta_texts = file.has_delta_texts(|name| Column::from_name(name).is_some());
     Some(if has_delta_texts { claim.and(Err(Refusal::ParquetDeltaTexts)) } else { claim })

@@ -255,6 +255,12 @@ pub fn ingest<'c>(
     whole(scatter(inputs, settings, &Memory::unlimited(), progress)?)
 }
 
+/// The files that `inputs` name, by name; standard input has no path.
+pub fn files(inputs: &[String]) -> Result<Vec<(String, Option<PathBuf>)>, IngestError> {
+    let inputs = source::expand(inputs)?;
+    Ok(inputs.into_iter().map(|Input { name, path }| (name, path)).collect())
+}
+
 /// Reads one stream as if it were a file called `name`, and hands its spans to `take` as they are read:
 /// memory holds no more of them than each thread reads at a time. Tells what else it showed.
 pub fn ingest_onwards<'c>(

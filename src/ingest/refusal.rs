@@ -24,6 +24,12 @@ pub enum Refusal {
          or the folder that it lies in, with manifest.json, to `dwindle report`"
     )]
     OwnTable,
+    /// Spans as a cluster kept them.
+    #[error(
+        "spans that `dwindle cluster --keep-spans` kept: give them to `dwindle cluster --table`, or name \
+         the traces that they were read from"
+    )]
+    KeptSpans,
     /// An answer of Tempo's search.
     #[error(
         "an answer of Tempo's search, which holds matched spans without their parents: \

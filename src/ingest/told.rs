@@ -69,8 +69,7 @@ impl FileTold {
 }
 
 /// Puts together what several have told, in any order: the files by path.
-pub fn files_together(told: Vec<FileTold>) -> Result<Vec<FileTold>, IngestError> {
-    let mut told = told;
+pub fn files_together(mut told: Vec<FileTold>) -> Result<Vec<FileTold>, IngestError> {
     told.sort_by(|one, other| one.facts.path.cmp(&other.facts.path));
     let mut files: Vec<FileTold> = Vec::with_capacity(told.len());
     for file in told {

@@ -256,29 +256,12 @@ impl FolderWriter {
     }
 }
 
-/// Makes a folder ready for tables, whoever writes them: earlier ones of ours are removed, and a
-/// marker, whose path it gives, says that what is there without a manifest is ours too.
-///
-/// # Errors
-/// The folder or a file in it cannot be made, or is there and not ours.
-pub fn begin(dir: &Path) -> Result<PathBuf, FolderError> {
+/// Makes a folder ready for tables: earlier ones of ours are removed, and a marker, whose path it
+/// gives, says that what is there without a manifest is ours too.
+fn begin(dir: &Path) -> Result<PathBuf, FolderError> {
     fs::create_dir_all(dir).map_err(cannot(dir))?;
-    let (manifest, unfinished) = (dir.join(MANIFEST), dir.join(UNFINISHED));
-    let mut stale: Vec<PathBuf> = vec![manifest.clone()];
-    for table in TABLES {
-        for format in Format::ALL {
-            stale.extend(table_files(dir, table, *format));
-        }
-    }
-    stale.retain(|path| path.symlink_metadata().is_ok());
-    let mut foreign =
-        stale.first().filter(|_| !is_ours(&manifest) && !is_ours(&unfinished)).cloned();
-    for path in stale.iter().filter(|path| is_folder(path)) {
-        foreign = foreign.or(in_parts::foreign(path).map_err(cannot(path))?);
-    }
-    if let Some(path) = foreign {
-        return Err(FolderError::Foreign { path });
-    }
+    let stale = refuse_foreign(dir)?;
+    let unfinished = dir.join(UNFINISHED);
     let marker = serde_json::json!({ WRITER: null, "schema_version": SCHEMA_VERSION });
     fs::write(&unfinished, marker.to_string()).map_err(cannot(&unfinished))?;
     // The manifest goes first: without it no folder is whole.
@@ -287,6 +270,27 @@ pub fn begin(dir: &Path) -> Result<PathBuf, FolderError> {
         removed.map_err(cannot(path))?;
     }
     Ok(unfinished)
+}
+
+/// What is there of earlier tables, the manifest first.
+///
+/// # Errors
+/// Something of that is not ours.
+pub fn refuse_foreign(dir: &Path) -> Result<Vec<PathBuf>, FolderError> {
+    let (manifest, unfinished) = (dir.join(MANIFEST), dir.join(UNFINISHED));
+    let mut stale: Vec<PathBuf> = vec![manifest.clone()];
+    for table in TABLES {
+        for format in Format::ALL {
+            stale.extend(table_files(dir, table, *format));
+        }
+    }
+    stale.retain(|path| path.symlink_metadata().is_ok());
+    let is_ours = is_ours(&manifest) || is_ours(&unfinished);
+    let mut foreign = stale.first().filter(|_| !is_ours).cloned();
+    for path in stale.iter().filter(|path| is_folder(path)) {
+        foreign = foreign.or(in_parts::foreign(path).map_err(cannot(path))?);
+    }
+    foreign.map_or(Ok(stale), |path| Err(FolderError::Foreign { path }))
 }
 
 /// Of a folder that is not finished nothing stays: a full disk would stay full.

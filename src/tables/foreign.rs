@@ -14,7 +14,8 @@ use parquet::file::reader::ChunkReader;
 use super::format::FormatError;
 use super::pages::{Page, pages};
 use super::parquet_file::VERSION_KEY;
-use super::schema::{TABLES, Table};
+use super::schema::{Row, TABLES, Table};
+use super::spans::SpanRow;
 use super::thrift::is_sound_at_end;
 
 /// What a Parquet file starts with, and ends with.
@@ -60,6 +61,13 @@ impl ParquetFile {
             |table: &Table| self.columns().eq((table.columns)().iter().map(|column| column.name));
         pairs.is_some_and(|pairs| pairs.iter().any(|pair| pair.key == VERSION_KEY))
             || TABLES.iter().any(is_one)
+    }
+
+    /// Whether it is a part of the spans that a cluster kept, with what was told of their files.
+    pub fn holds_kept_spans(&self) -> bool {
+        let spans = (SpanRow::TABLE.columns)();
+        let columns = self.columns().take(spans.len());
+        columns.eq(spans.iter().map(|column| column.name))
     }
 
     /// The names of its columns.

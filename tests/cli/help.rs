@@ -14,6 +14,7 @@ fn help_of_each_verb_tells_what_it_does_and_gives_an_example() {
         "explain",
         "rules",
         "analyze",
+        "cluster",
         "inspect",
         "extract",
         "plan",

@@ -5,6 +5,7 @@ mod determinism;
 mod errors;
 mod folder;
 mod help;
+mod in_parts;
 mod killed;
 mod memory;
 mod secrets;

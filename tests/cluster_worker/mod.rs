@@ -53,8 +53,6 @@ pub fn told(args: &[&str], input: &[u8]) -> Vec<u8> {
 
 /// All files that inputs name, read and brought together by trace.
 pub struct Fleet {
-    /// How many files.
-    pub files: usize,
     /// The sorted spans of each partition, as streams of small batches that cut traces.
     pub partitions: Vec<Vec<u8>>,
     /// Where what all spans know together lies.
@@ -63,7 +61,7 @@ pub struct Fleet {
 
 impl Fleet {
     /// Reads files with flags of `ingest`, in so many partitions.
-    pub fn read(name: &str, inputs: &[&str], flags: &[&str], partitions: u64) -> Self {
+    pub fn read(name: &str, inputs: &[&str], flags: &[&str], partitions: usize) -> Self {
         let listed = String::from_utf8(told(&[&["list"], inputs].concat(), b"")).unwrap();
         let files: Vec<serde_json::Value> =
             listed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -78,7 +76,7 @@ impl Fleet {
     }
 
     /// What was ingested, in so many partitions.
-    pub fn of_spans(name: &str, ingested: &[Vec<u8>], files: usize, partitions: u64) -> Self {
+    pub fn of_spans(name: &str, ingested: &[Vec<u8>], files: usize, partitions: usize) -> Self {
         let spans = arrow_stream::read_all(ingested);
         let partitions: Vec<Vec<u8>> = arrow_stream::by_trace(&spans, partitions)
             .iter()
@@ -88,10 +86,10 @@ impl Fleet {
             partitions.iter().map(|spans| told(&["survey"], spans)).collect();
         surveyed.reverse();
         let parts = arrow_stream::written(&arrow_stream::read_all(&surveyed), 1);
-        let survey = scratch(&format!("cluster_worker_{name}")).join("survey");
+        let survey = scratch(&format!("cluster_worker_fleet_{name}")).join("survey");
         let settled = told(&["settle", "--files", &files.to_string()], &parts);
         std::fs::write(&survey, settled).unwrap();
-        Self { files, partitions, survey: text(&survey) }
+        Self { partitions, survey: text(&survey) }
     }
 
     /// What a step behind the survey gives of each partition.

@@ -8,6 +8,8 @@ use arrow_array::builder::{
 };
 use arrow_array::{ArrayRef, RecordBatch, StringArray, TimestampNanosecondArray, UInt64Array};
 use dwindle::ingest::{IngestError, Refusal};
+use dwindle::tables::Row;
+use dwindle::tables::spans::SpanRow;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, GzipLevel, ZstdLevel};
 use parquet::file::properties::WriterProperties;
@@ -275,6 +277,17 @@ fn our_own_tables_are_refused_as_such() {
     let ran = run(&["analyze", &spans, "--out", &tables]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert_eq!(refusal(&format!("{tables}/requests.parquet")), Refusal::OwnTable);
+}
+
+#[test]
+fn spans_that_a_cluster_kept_are_refused_with_who_takes_them() {
+    let folder = Folder::new();
+    let path = folder.path("part-00000.parquet");
+    let columns = (SpanRow::TABLE.columns)();
+    let names = columns.iter().map(|column| column.name).chain(["part"]);
+    let column = |name| (name, Arc::new(StringArray::from(vec![""])) as ArrayRef);
+    write(&path, names.map(column).collect(), Compression::SNAPPY);
+    assert_eq!(refusal(&path), Refusal::KeptSpans);
 }
 
 #[test]

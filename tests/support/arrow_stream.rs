@@ -46,12 +46,12 @@ pub fn in_order(rows: &RecordBatch, order: impl IntoIterator<Item = usize>) -> R
 
 /// Spans as the engine brings them together: so many partitions, which are ranges of the right half of
 /// the trace id, each sorted by it and then by the whole id; of one trace in any order.
-pub fn by_trace(spans: &RecordBatch, partitions: u64) -> Vec<RecordBatch> {
+pub fn by_trace(spans: &RecordBatch, partitions: usize) -> Vec<RecordBatch> {
     let ids = texts(spans, "trace_id");
-    let mut of_partition: Vec<Vec<usize>> = vec![Vec::new(); partitions as usize];
+    let mut of_partition: Vec<Vec<usize>> = vec![Vec::new(); partitions];
     for (place, id) in ids.iter().enumerate() {
-        let first_bits = u64::from_str_radix(&id[16..20], 16).unwrap();
-        of_partition[(first_bits * partitions >> 16) as usize].push(place);
+        let first_bits = usize::from_str_radix(&id[16..20], 16).unwrap();
+        of_partition[(first_bits * partitions) >> 16].push(place);
     }
     let sorted = of_partition.into_iter().map(|mut places| {
         // The engine's sort is not stable.

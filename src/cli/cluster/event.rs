@@ -30,15 +30,12 @@ pub(super) enum Event {
 }
 
 /// What a job that is done counted.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Copy, Debug, Deserialize)]
 pub(super) struct Done {
     pub requests: u64,
     pub traces: u64,
     pub spans_admitted: u64,
     pub spans_rejected: u64,
-    /// Problems in the input by which something was lost.
-    pub losses: u64,
 }
 
 impl Event {

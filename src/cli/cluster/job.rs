@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::{self, Path};
+use std::path::{self, Path, PathBuf};
 
 use serde_json::json;
 use tempfile::TempDir;
@@ -12,6 +12,7 @@ use super::super::output::Fatal;
 use super::event::Done;
 use super::spark_options::SparkOptions;
 use super::{Args, JOB, Telling, is_url, submitted};
+use crate::tables::folder::MANIFEST;
 
 /// Names under which the files of flags are shipped: they may lie anywhere, and be called the same.
 const CONTRACT: &str = "contract.toml";
@@ -22,7 +23,10 @@ pub(super) struct Job {
     /// What is shipped; it goes when the job has ended.
     folder: TempDir,
     command: Vec<String>,
-    is_driver_elsewhere: bool,
+    /// Whether it says by itself that all is written.
+    tells_when_done: bool,
+    /// What has to be there then.
+    manifest: Option<PathBuf>,
 }
 
 impl Job {
@@ -60,14 +64,15 @@ impl Job {
         command.extend(spark.arguments().map(str::to_owned));
         command.push(text(&script));
 
+        // Elsewhere they lie where Spark puts them; here no other file of these names is to be taken.
         let is_driver_elsewhere = spark.is_driver_elsewhere();
-        let program = if is_driver_elsewhere { NAME.to_owned() } else { text(&at(NAME)) };
-        command.extend(["--dwindle".to_owned(), program]);
+        let found =
+            |name: &str| if is_driver_elsewhere { name.to_owned() } else { text(&at(name)) };
+        command.extend(["--dwindle".to_owned(), found(NAME)]);
         command.extend(["--partitions".to_owned(), partitions.to_string()]);
         command.extend(["--step-flags".to_owned(), args.step_flags().to_string()]);
-        let files = [("--contract", contract), ("--conventions", conventions)];
-        for (flag, name) in files {
-            command.extend(name.iter().flat_map(|name| [flag.to_owned(), (*name).to_owned()]));
+        for (flag, name) in [("--contract", contract), ("--conventions", conventions)] {
+            command.extend(name.iter().flat_map(|name| [flag.to_owned(), found(name)]));
         }
         for (flag, path) in [
             ("--out", &args.out),
@@ -85,7 +90,10 @@ impl Job {
         // Behind it nothing is taken for a flag.
         command.push("--".to_owned());
         command.extend(args.inputs.paths.iter().cloned());
-        Ok(Self { folder, command, is_driver_elsewhere })
+        // Only a job that writes tables tells what they hold, to whoever started its driver.
+        let tells_when_done = args.out.is_some() && !is_driver_elsewhere;
+        let manifest = args.folder().map(|out| out.join(MANIFEST)).filter(|_| tells_when_done);
+        Ok(Self { folder, command, tells_when_done, manifest })
     }
 
     /// Runs it. What it counted comes back where the driver runs here.
@@ -97,19 +105,23 @@ impl Job {
             submitted::run(&self.command, self.folder.path(), &mut file, |it| telling.take(it));
         let status = ran.map_err(trouble)?;
         telling.line.clear();
-        let text = match (telling.error.take(), telling.done) {
-            (None, Some(done)) if status.success() => return Ok(Some(done)),
-            (None, None) if status.success() && self.is_driver_elsewhere => return Ok(None),
-            (Some(text), _) => text,
-            (None, _) => {
-                let lines = submitted::telling_lines(&mut file).map_err(trouble)?;
-                let ended = if status.success() {
-                    "the job ended without a word of whether all is written".to_owned()
-                } else {
-                    format!("the job failed ({status})")
-                };
-                std::iter::once(ended).chain(lines).collect::<Vec<_>>().join("\n")
-            }
+        let is_told = !self.tells_when_done || telling.done.is_some();
+        let is_there = self.manifest.as_ref().is_none_or(|manifest| manifest.is_file());
+        let text = if let Some(text) = telling.error.take() {
+            text
+        } else if !status.success() || !is_told {
+            let ended = if status.success() {
+                "the job ended without a word of whether all is written".to_owned()
+            } else {
+                format!("the job failed ({status})")
+            };
+            let lines = submitted::telling_lines(&mut file).map_err(trouble)?;
+            std::iter::once(ended).chain(lines).collect::<Vec<_>>().join("\n")
+        } else if !is_there {
+            "the job ended well, but its tables are not here: do all machines see the same folder?"
+                .to_owned()
+        } else {
+            return Ok(telling.done);
         };
         let log = log.into_temp_path().keep().map_err(|error| trouble(error.error))?;
         Err(Fatal::Job { text, log })

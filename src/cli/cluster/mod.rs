@@ -6,16 +6,19 @@ mod spark_options;
 mod submitted;
 mod tools;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::analyze;
 use super::exit;
 use super::input::{Inputs, Rules};
+use super::manifest::Manifest;
 use super::output::{self, Fatal};
 use super::progress::StageLine;
 use super::selection::Subject;
 use crate::ingest::files;
-use crate::tables::folder::{Folder, begin};
+use crate::span::Interner;
+use crate::tables::ProblemRow;
+use crate::tables::folder::{Folder, refuse_foreign};
 use event::{Done, Event};
 use job::Job;
 use spark_options::SparkOptions;
@@ -47,7 +50,7 @@ const MOST_PARTITIONS: u64 = 1 << 16;
 /// traces, dwindle analyze is faster. docs/cluster.md tells how to run it on which cluster, and what it costs.
 #[derive(Debug, clap::Args)]
 #[command(
-    mut_arg("paths", |paths| paths.help(
+    mut_arg("paths", |paths| paths.index(1).help(
         "Exported traces: files, folders or patterns on a file system that all workers have, or URLs that \
          Spark reads (s3a://, hdfs://, file:///)"
     )),
@@ -108,7 +111,7 @@ pub(super) struct Args {
     print_job: bool,
 
     /// Options of spark-submit, such as --executor-memory 4g
-    #[arg(last = true, value_name = "SPARK OPTION")]
+    #[arg(last = true, index = 2, value_name = "SPARK OPTION")]
     spark: Vec<String>,
 }
 
@@ -123,17 +126,15 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
         Some(partitions) => partitions,
         None => partitions(args.bytes()?, spark.cores(args.master.as_deref())),
     };
-    let submit = tools::find(&spark)?;
-    let begun = args.begin(&spark)?;
-    let job = Job::write(args, &spark, &submit, partitions)?;
-    let done = job.run(&mut Telling::new(args.inputs.quiet))?;
-    if let Some(marker) = begun {
-        args.end(&marker)?;
+    if let Some(out) = args.folder() {
+        refuse_foreign(out)?;
     }
+    let job = Job::write(args, &spark, &tools::find(&spark)?, partitions)?;
+    let done = job.run(&mut Telling::new(args.inputs.quiet))?;
+    let is_lost = args.inputs.strict && args.has_losses(done)?;
     if !args.inputs.quiet {
         args.tell(done);
     }
-    let is_lost = args.inputs.strict && done.is_some_and(|done| done.losses > 0);
     Ok(if is_lost { exit::INPUT_LOST } else { exit::DONE })
 }
 
@@ -174,7 +175,8 @@ impl Args {
                 );
             }
             let tables = [
-                (self.sketch.then_some("--sketch")),
+                self.sketch.then_some("--sketch"),
+                self.inputs.strict.then_some("--strict"),
                 self.rules.first_of_requests(),
                 self.subject.first_given(),
             ];
@@ -246,42 +248,37 @@ impl Args {
         Ok(Some(files.filter_map(|path| Some(path.metadata().ok()?.len())).sum()))
     }
 
-    /// Makes the folder ready, where it is a folder of this machine, and gives what marks it as ours.
-    fn begin(&self, spark: &SparkOptions) -> Result<Option<PathBuf>, Fatal> {
-        let Some(out) = self.out.as_ref().filter(|out| !is_url(out)).map(Path::new) else {
-            return Ok(None);
-        };
-        if spark.is_driver_elsewhere() && !out.exists() {
-            return Ok(None);
-        }
-        Ok(Some(begin(out)?))
+    /// The folder to write, where it is one and no URL.
+    fn folder(&self) -> Option<&Path> {
+        self.out.as_deref().filter(|out| !is_url(out)).map(Path::new)
     }
 
-    /// Sees that the folder is whole, of which nothing more than its manifest has to tell whose it is.
-    fn end(&self, marker: &Path) -> Result<(), Fatal> {
-        let out = Path::new(self.out.as_deref().unwrap_or_default());
-        if !Folder::is_one(out) {
-            return Err(Fatal::Usage(format!(
-                "the job ended well, but there is no manifest in {}: do all machines see the same folder?",
-                out.display()
-            )));
-        }
-        // Where it stays, the manifest says the same.
-        let _ = std::fs::remove_file(marker);
-        Ok(())
+    /// Whether something of the input was lost: the tables tell, or what the job counted where they
+    /// cannot be read here.
+    fn has_losses(&self, done: Option<Done>) -> Result<bool, Fatal> {
+        let Some(out) = self.folder() else {
+            return Ok(done.is_some_and(|done| done.spans_rejected > 0));
+        };
+        let (folder, _): (Folder, Manifest) = Folder::open(out)?;
+        let mut problems: Vec<ProblemRow> = Vec::new();
+        folder.read_all(&mut problems, &mut Interner::default())?;
+        let severities = problems.iter().map(|problem| problem.severity);
+        Ok(exit::done(self.inputs.strict, severities) != exit::DONE)
     }
 
     fn tell(&self, done: Option<Done>) {
-        let Some(done) = done else {
-            return output::note("the job has ended; what it counted is in the log of its driver");
-        };
         if let Some(file) = &self.calibrate {
-            let traces = done.traces;
-            output::note(&format!("what {traces} traces do not declare -> {file}"));
+            output::note(&format!("what traces do not declare -> {file}"));
         }
-        if let Some(out) = &self.out {
-            let Done { requests, traces, spans_admitted, spans_rejected, .. } = done;
-            output::note(&analyze::told(requests, traces, spans_admitted, spans_rejected, out));
+        match (&self.out, done) {
+            (Some(out), Some(done)) => {
+                let Done { requests, traces, spans_admitted, spans_rejected } = done;
+                output::note(&analyze::told(requests, traces, spans_admitted, spans_rejected, out));
+            }
+            (Some(out), None) => {
+                output::note(&format!("-> {out}; the log of its driver tells the rest"))
+            }
+            (None, _) => {}
         }
     }
 }

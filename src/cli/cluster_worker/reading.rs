@@ -140,21 +140,20 @@ impl Ingest {
         let conventions = inputs.conventions()?.splitting_by(subject.split_keys()?);
         let settings = Settings { conventions: &conventions, limits: inputs.limits() };
         let output = io::stdout();
-        match inputs.paths.as_slice() {
-            [] if *rows => cluster::ingest_rows(name, io::stdin(), settings, output)?,
-            [] => cluster::ingest(name, io::stdin(), settings, output)?,
-            [path] if path == "-" && !rows => {
-                cluster::ingest(name, io::stdin(), settings, output)?;
-            }
-            [path] if !rows => {
+        let wrong = |what: &str| Fatal::Usage(what.to_owned());
+        let path = match inputs.paths.as_slice() {
+            [] => None,
+            [path] => Some(path).filter(|&path| path != "-"),
+            [..] => return Err(wrong("ingest reads one file")),
+        };
+        match (path, rows) {
+            (None, true) => cluster::ingest_rows(name, io::stdin(), settings, output)?,
+            (None, false) => cluster::ingest(name, io::stdin(), settings, output)?,
+            (Some(path), false) => {
                 let unreadable = |error| IngestError::Read { file: name.clone(), error };
                 cluster::ingest(name, File::open(path).map_err(unreadable)?, settings, output)?;
             }
-            _ => {
-                let message = "ingest takes one file, or - or nothing for standard input; --rows \
-                               takes standard input alone";
-                return Err(Fatal::Usage(message.to_owned()));
-            }
+            (Some(_), true) => return Err(wrong("--rows come in by standard input, from no file")),
         }
         Ok(())
     }
