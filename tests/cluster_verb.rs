@@ -200,7 +200,7 @@ fn the_job_is_submitted_with_this_program_and_all_that_the_flags_say() {
     );
     let seen = |name: &str| fs::read_to_string(machine.dir.join("work").join(name)).unwrap();
     assert_eq!(seen("version"), run(&["--version"]).out);
-    assert_eq!(seen("job"), fs::read_to_string("src/cluster/job.py").unwrap());
+    assert!(seen("job") == fs::read_to_string("src/cluster/job.py").unwrap());
     assert_eq!(seen("contract"), "");
     assert!(machine.left().is_empty(), "{:?}", machine.left());
 }
@@ -492,5 +492,5 @@ fn the_job_ends_with_the_command() {
 fn the_job_is_printed_for_those_who_run_it_themselves() {
     let ran = run(&["cluster", "--print-job"]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
-    assert_eq!(ran.out, fs::read_to_string("src/cluster/job.py").unwrap());
+    assert!(ran.out == fs::read_to_string("src/cluster/job.py").unwrap());
 }

@@ -132,7 +132,7 @@ fn with_nulls(parts: &Path, table: &str, column: &str) {
 
 #[test]
 fn a_null_where_none_may_be_is_refused_by_its_part_and_column() {
-    for (table, column) in [("hops", "service"), ("requests", "blind_spots")] {
+    for (table, column) in [("hops", "operation"), ("requests", "blind_spots")] {
         let (_, parts) = both("parts-null", "fixtures/cases/random-60.json");
         with_nulls(&parts, table, column);
         let parts = parts.to_str().unwrap();

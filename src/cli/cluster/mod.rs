@@ -50,11 +50,15 @@ const MOST_PARTITIONS: u64 = 1 << 16;
 /// traces, dwindle analyze is faster. docs/cluster.md tells how to run it on which cluster, and what it costs.
 #[derive(Debug, clap::Args)]
 #[command(
-    mut_arg("paths", |paths| paths.index(1).help(
+    mut_arg("paths", |paths| paths.help(
         "Exported traces: files, folders or patterns on a file system that all workers have, or URLs that \
          Spark reads (s3a://, hdfs://, file:///)"
     )),
+    // Whoever is changed comes last, and the place of these two is that in which they come.
+    mut_arg("spark", |spark| spark),
     mut_arg("threads", |threads| threads.hide(true)),
+    // Here, since what is changed counts as defined after all else, and this comes last.
+    mut_arg("spark", |spark| spark.last(true)),
     override_usage = "dwindle cluster [OPTIONS] <INPUT>... --out <DIR> [-- <SPARK OPTION>...]",
     after_help = "\
 Examples:
@@ -92,8 +96,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE")]
     calibrate: Option<String>,
 
-    /// Round the values of percentiles to steps of 2 %, so that they are at most 1 % off; sums, counts and
-    /// zeros stay exact. For inputs of which exact values would take too long
+    /// Round the values of percentiles to steps of a 64th, so that they are at most 0.8 % off; counts, sums
+    /// and zeros stay exact. For inputs of which exact values would take too long
     #[arg(long)]
     sketch: bool,
 
@@ -111,7 +115,7 @@ pub(super) struct Args {
     print_job: bool,
 
     /// Options of spark-submit, such as --executor-memory 4g
-    #[arg(last = true, index = 2, value_name = "SPARK OPTION")]
+    #[arg(value_name = "SPARK OPTION")]
     spark: Vec<String>,
 }
 
