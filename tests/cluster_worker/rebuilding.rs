@@ -12,6 +12,7 @@ use arrow_array::{
 use arrow_schema::{Field, Schema};
 use arrow_select::concat::concat_batches;
 use arrow_select::filter::filter;
+use dwindle::cluster::Surveyed;
 use serde_json::json;
 
 use super::reading::table;
@@ -183,7 +184,7 @@ fn analyzed(name: &str, inputs: &[&str], flags: &[&str]) -> PathBuf {
 }
 
 /// A fleet whose flags count when files are read, spans surveyed, and traces rebuilt.
-fn fleet(name: &str, inputs: &[&str], flags: Flags<'_>, partitions: u64) -> Fleet {
+fn fleet(name: &str, inputs: &[&str], flags: Flags<'_>, partitions: usize) -> Fleet {
     let fleet =
         Fleet::read(&format!("rebuilding_{name}_{partitions}"), inputs, flags.ingest, partitions);
     if !flags.survey.is_empty() {
@@ -191,7 +192,8 @@ fn fleet(name: &str, inputs: &[&str], flags: Flags<'_>, partitions: u64) -> Flee
         let surveyed: Vec<Vec<u8>> =
             fleet.partitions.iter().map(|spans| told(&args, spans)).collect();
         let parts = written(&read_all(&surveyed), 1);
-        let settled = told(&["settle", "--files", &fleet.files.to_string()], &parts);
+        let files = Surveyed::read(Path::new(&fleet.survey)).unwrap().ingested.files.len();
+        let settled = told(&["settle", "--files", &files.to_string()], &parts);
         fs::write(&fleet.survey, settled).unwrap();
     }
     fleet
@@ -205,7 +207,7 @@ struct Flags<'a> {
 }
 
 /// That tables and manifest of many tasks are those of one machine.
-fn assert_equal(name: &str, inputs: &[&str], flags: Flags<'_>, partitions: &[u64]) -> PathBuf {
+fn assert_equal(name: &str, inputs: &[&str], flags: Flags<'_>, partitions: &[usize]) -> PathBuf {
     let folder = analyzed(name, inputs, &[flags.rebuild, flags.survey].concat());
     for &partitions in partitions {
         let fleet = fleet(name, inputs, flags, partitions);
