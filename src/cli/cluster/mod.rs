@@ -54,8 +54,6 @@ const MOST_PARTITIONS: u64 = 1 << 16;
         "Exported traces: files, folders or patterns on a file system that all workers have, or URLs that \
          Spark reads (s3a://, hdfs://, file:///)"
     )),
-    // Whoever is changed comes last, and the place of these two is that in which they come.
-    mut_arg("spark", |spark| spark),
     mut_arg("threads", |threads| threads.hide(true)),
     // Here, since what is changed counts as defined after all else, and this comes last.
     mut_arg("spark", |spark| spark.last(true)),
