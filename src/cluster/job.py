@@ -68,7 +68,7 @@ class StepFailed(RuntimeError):
     """A step gave no whole answer. The text is one line for whoever started the job."""
 
 
-# --- In a task -------------------------------------------------------------------------------------
+# In a task.
 
 
 class Batches:
@@ -224,7 +224,7 @@ class Step:
                 yield from self.answer(source, "--name", name.as_py(), path.as_py() or "-")
 
 
-# --- On the driver ---------------------------------------------------------------------------------
+# On the driver.
 
 
 def tell(event, **what):
@@ -316,17 +316,22 @@ class Tables(Folder):
         """What is there under the names of tables, the manifest first."""
         return sorted(filter(self.OURS.fullmatch, self.names()), key=lambda name: name != self.MANIFEST)
 
-    def begin(self):
-        """Removes what dwindle wrote there before."""
+    @contextmanager
+    def begun(self):
+        """While tables are written: what dwindle wrote there before goes, and so do tables that do not
+        become whole."""
+        self.clear()
+        try:
+            yield
+        except BaseException:
+            self.clear()
+            self.system.delete(self.path(self.PARTIAL), False)
+            raise
+
+    def clear(self):
         self.write(self.PARTIAL, '{"dwindle_version": null}')
         for name in self.stale():
             self.system.delete(self.path(name), True)
-
-    def abandon(self):
-        """Removes what was written of tables that will not be whole."""
-        if self.PARTIAL in self.names():
-            self.begin()
-            self.system.delete(self.path(self.PARTIAL), False)
 
     def finish(self, manifest):
         self.write(self.PARTIAL, manifest)
@@ -375,15 +380,7 @@ class Job:
             self.calibrate(spans)
         with pa.ipc.open_stream(self.worker("problems", files=["--survey"])) as stream:
             problems = stream.read_all().to_pylist()
-        if folder:
-            try:
-                manifest = self.write(folder, spans, problems)
-            except BaseException:
-                folder.abandon()
-                raise
-        else:
-            manifest = self.manifest([])
-        known = json.loads(manifest)
+        known = json.loads(self.write(folder, spans, problems) if folder else self.manifest([]))
         counts = {name: known[name] for name in ["requests", "traces", "spans_admitted", "spans_rejected"]}
         tell("done", **counts, losses=sum(row["severity"] == "loss" for row in problems))
 
@@ -401,7 +398,8 @@ class Job:
         if self.args.table:
             sources = [self.of_table(name) for name in self.args.inputs]
         else:
-            paths, urls = ([it for it in self.args.inputs if is_url(it) == wanted] for wanted in (False, True))
+            urls = [it for it in self.args.inputs if is_url(it)]
+            paths = [it for it in self.args.inputs if not is_url(it)]
             sources = [self.of_paths(paths)] if paths else []
             sources += [self.of_urls(urls)] if urls else []
         spans, files = zip(*sources)
@@ -452,9 +450,8 @@ class Job:
         while len(found) < count:
             tried *= 2
             numbers = self.spark.range(0, tried * count, 1, 1).selectExpr("int(id) as number")
-            placed = numbers.repartition(count, "number")
-            placed = placed.selectExpr("number", "spark_partition_id() as place").collect()
-            found = {row.place: row.number for row in placed}
+            placed = numbers.repartition(count, "number").selectExpr("number", "spark_partition_id()")
+            found = {place: number for number, place in placed.collect()}
         return [found[place] for place in range(count)]
 
     # What all spans know together.
@@ -478,16 +475,17 @@ class Job:
         wide = self.rows("reconstruct", spans, "--survey", "--contract").persist(self.level)
         self.progress.begin("reconstruct")
         parts = wide.where("part is not null").select("part").collect()
-        folder.begin()
-        for table in OF_REQUESTS:
-            self.store(folder, table, wide.where(f"{table} is not null").select(f"{table}.*"))
-        buried = self.graveyard(wide).persist(self.level)
-        self.store(folder, "findings", self.findings(wide, buried))
-        self.store(folder, "distributions", self.distributions(wide, buried))
-        self.store(folder, "exemplars", self.exemplars(wide))
-        self.store(folder, "problems", self.table("problems", problems))
-        manifest = self.manifest(parts)
-        folder.finish(manifest)
+        with folder.begun():
+            for table in OF_REQUESTS:
+                self.store(folder, table, wide.where(f"{table} is not null").select(f"{table}.*"))
+            buried = self.graveyard(wide).persist(self.level)
+            self.store(folder, "findings", self.findings(wide, buried))
+            self.store(folder, "distributions", self.distributions(wide, buried))
+            self.store(folder, "exemplars", self.exemplars(wide))
+            columns = ", ".join(f"{name} {kind}" for name, kind, _ in self.schema["tables"]["problems"])
+            self.store(folder, "problems", self.spark.createDataFrame(problems, columns).repartition(1))
+            manifest = self.manifest(parts)
+            folder.finish(manifest)
         return manifest
 
     def manifest(self, parts):
@@ -501,9 +499,10 @@ class Job:
         return self.rows("graveyard", stays, key="service")
 
     def findings(self, wide, buried):
-        at_once = wide.where("findings is not null").selectExpr("findings.*", "findings_at", "string(null) as late")
-        late = buried.where("findings is not null").selectExpr("findings.*", "findings_at", "late")
-        return self.by_trace(at_once.unionByName(late), "findings_at", F.col("late").asc_nulls_first())
+        at_once = wide.withColumn("late", F.lit(None).cast("string"))
+        columns = ["findings.*", "findings_at", "late"]
+        rows = [rows.where("findings is not null").select(*columns) for rows in (at_once, buried)]
+        return self.by_trace(rows[0].union(rows[1]), "findings_at", F.col("late").asc_nulls_first())
 
     def distributions(self, wide, buried):
         values = [rows.where("values is not null").select("values.*") for rows in (wide, buried)]
@@ -526,10 +525,6 @@ class Job:
         self.progress.begin(*(["graveyard"] * (table == "findings")), table)
         out = str(folder.path(f"{table}.parquet"))
         rows.selectExpr(*columns).write.mode("overwrite").parquet(out, compression="zstd")
-
-    def table(self, name, rows):
-        columns = ", ".join(f"{column} {kind}" for column, kind, _ in self.schema["tables"][name])
-        return self.spark.createDataFrame(rows, columns).repartition(1)
 
     # Steps of the worker.
 
@@ -559,8 +554,7 @@ class Job:
 
 def arrow(parts):
     """Rows of one column `part` as an Arrow stream."""
-    column = pa.array([bytes(row.part) for row in parts], pa.binary())
-    table = pa.table({"part": column})
+    table = pa.table({"part": pa.array([bytes(row.part) for row in parts], pa.binary())})
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
@@ -593,22 +587,22 @@ def one_line(error):
 
 def arguments():
     parser = argparse.ArgumentParser(description="The tables of dwindle analyze, made by Spark.")
-    parser.add_argument("inputs", nargs="+", metavar="INPUT")
-    parser.add_argument("--dwindle", required=True, help="the program, which --files ships to the executors")
-    parser.add_argument("--out", help="the folder of tables to write")
-    parser.add_argument("--partitions", type=int, required=True, help="how many parts the traces are cut into")
-    parser.add_argument("--step-flags", type=json.loads, default={}, help="a JSON object: lists of flags by step")
-    parser.add_argument("--contract", help="a contract, shipped with --files too")
-    parser.add_argument("--conventions", help="more attribute keys, shipped with --files too")
-    parser.add_argument("--calibrate", help="the file to write the contract to that the traces come to")
-    parser.add_argument("--sketch", action="store_true", help="round values by at most 1 %% for distributions")
-    parser.add_argument("--keep-spans", help="the folder to write the spans to, for --table")
-    parser.add_argument("--table", action="store_true", help="INPUTs are Parquet tables: otel_traces, or kept spans")
-    parser.add_argument("--storage", default="MEMORY_AND_DISK", help="where Spark keeps spans: or DISK_ONLY")
+    add = parser.add_argument
+    add("inputs", nargs="+", metavar="INPUT")
+    add("--dwindle", required=True, help="the program, which --files ships to the executors")
+    add("--out", help="the folder of tables to write")
+    add("--partitions", type=int, required=True, help="how many parts the traces are cut into")
+    add("--step-flags", type=json.loads, default={}, help="a JSON object: lists of flags by step")
+    add("--contract", help="a contract, shipped with --files too")
+    add("--conventions", help="more attribute keys, shipped with --files too")
+    add("--calibrate", help="the file to write the contract to that the traces come to")
+    add("--sketch", action="store_true", help="round values of distributions by at most 1 %%")
+    add("--keep-spans", help="the folder to write the spans to, for --table")
+    add("--table", action="store_true", help="INPUTs are Parquet tables: otel_traces, or kept spans")
+    add("--storage", default="MEMORY_AND_DISK", help="where Spark keeps rows: or DISK_ONLY")
     args = parser.parse_args()
-    if args.sketch:
-        args.step_flags.setdefault("reconstruct", []).append("--sketch")
-        args.step_flags.setdefault("graveyard", []).append("--sketch")
+    for step in ["reconstruct", "graveyard"] if args.sketch else []:
+        args.step_flags.setdefault(step, []).append("--sketch")
     return args
 
 

@@ -2,6 +2,7 @@
 //! them over, against what the other verbs make of the same files on one machine.
 
 mod reading;
+mod rebuilding;
 
 use std::io::Write;
 use std::path::Path;

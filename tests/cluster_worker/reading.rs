@@ -38,7 +38,7 @@ fn spans_of(rows: &RecordBatch) -> RecordBatch {
 }
 
 /// The only file of an analyze folder that holds a table.
-fn table(folder: &Path, name: &str) -> RecordBatch {
+pub fn table(folder: &Path, name: &str) -> RecordBatch {
     let file = File::open(folder.join(format!("{name}.parquet"))).unwrap();
     let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
     let schema = Arc::clone(reader.schema());
