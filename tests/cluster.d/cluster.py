@@ -1,5 +1,6 @@
 """A Spark cluster of this machine alone: a master and two workers, all on loopback."""
 
+import glob
 import os
 import signal
 import socket
@@ -16,12 +17,14 @@ def free_port():
 def descendants(pid):
     """All processes below one, as far as they can be seen."""
     found = []
-    try:
-        with open(f"/proc/{pid}/task/{pid}/children") as file:
-            for child in map(int, file.read().split()):
-                found += [child, *descendants(child)]
-    except OSError:
-        pass  # It has ended.
+    for children in glob.glob(f"/proc/{pid}/task/*/children"):  # Any thread may have started some.
+        try:
+            with open(children) as file:
+                below = file.read().split()
+        except OSError:
+            continue  # It has ended.
+        for child in map(int, below):
+            found += [child, *descendants(child)]
     return found
 
 

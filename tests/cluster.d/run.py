@@ -85,7 +85,8 @@ class Trial:
             while not self.has_ended_task(stage):
                 time.sleep(0.05)
             worker = f"worker{number % 2 + 1}"
-            victim = self.cluster.executor(worker)
+            while (victim := self.cluster.executor(worker)) is None:
+                time.sleep(0.1)  # The one before was killed, and the next is not there yet.
             os.kill(victim, signal.SIGKILL)
             say(f"killed the executor of {worker}, process {victim}, after the first task of {step}")
 
@@ -173,6 +174,7 @@ def corpus(cluster):
 
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    os.chdir(ROOT)
     begun = time.monotonic()
     with Cluster(os.path.dirname(pyspark.__file__), sys.executable, FOLDER) as cluster:
         say(f"a master and two workers, in {took(begun)}")
