@@ -36,6 +36,8 @@ pub(super) struct Done {
     pub traces: u64,
     pub spans_admitted: u64,
     pub spans_rejected: u64,
+    /// Problems of the input by which something was lost.
+    pub losses: u64,
 }
 
 impl Event {

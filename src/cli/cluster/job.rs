@@ -23,9 +23,9 @@ pub(super) struct Job {
     /// What is shipped; it goes when the job has ended.
     folder: TempDir,
     command: Vec<String>,
-    /// Whether it says by itself that all is written.
-    tells_when_done: bool,
-    /// What has to be there then.
+    /// Nothing that it says comes back.
+    is_driver_elsewhere: bool,
+    /// What has to be there when it is done.
     manifest: Option<PathBuf>,
 }
 
@@ -90,10 +90,8 @@ impl Job {
         // Behind it nothing is taken for a flag.
         command.push("--".to_owned());
         command.extend(args.inputs.paths.iter().cloned());
-        // Only a job that writes tables tells what they hold, to whoever started its driver.
-        let tells_when_done = args.out.is_some() && !is_driver_elsewhere;
-        let manifest = args.folder().map(|out| out.join(MANIFEST)).filter(|_| tells_when_done);
-        Ok(Self { folder, command, tells_when_done, manifest })
+        let manifest = args.folder().map(|out| out.join(MANIFEST)).filter(|_| !is_driver_elsewhere);
+        Ok(Self { folder, command, is_driver_elsewhere, manifest })
     }
 
     /// Runs it. What it counted comes back where the driver runs here.
@@ -105,7 +103,7 @@ impl Job {
             submitted::run(&self.command, self.folder.path(), &mut file, |it| telling.take(it));
         let status = ran.map_err(trouble)?;
         telling.line.clear();
-        let is_told = !self.tells_when_done || telling.done.is_some();
+        let is_told = self.is_driver_elsewhere || telling.done.is_some();
         let is_there = self.manifest.as_ref().is_none_or(|manifest| manifest.is_file());
         let text = if let Some(text) = telling.error.take() {
             text

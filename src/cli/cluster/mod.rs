@@ -11,14 +11,11 @@ use std::path::Path;
 use super::analyze;
 use super::exit;
 use super::input::{Inputs, Rules};
-use super::manifest::Manifest;
 use super::output::{self, Fatal};
 use super::progress::StageLine;
 use super::selection::Subject;
 use crate::ingest::files;
-use crate::span::Interner;
-use crate::tables::ProblemRow;
-use crate::tables::folder::{Folder, refuse_foreign};
+use crate::tables::folder::refuse_foreign;
 use event::{Done, Event};
 use job::Job;
 use spark_options::SparkOptions;
@@ -54,8 +51,6 @@ const MOST_PARTITIONS: u64 = 1 << 16;
         "Exported traces: files, folders or patterns on a file system that all workers have, or URLs that \
          Spark reads (s3a://, hdfs://, file:///)"
     )),
-    // Whoever is changed comes last, and the place of these two is that in which they come.
-    mut_arg("spark", |spark| spark),
     mut_arg("threads", |threads| threads.hide(true)),
     // Here, since what is changed counts as defined after all else, and this comes last.
     mut_arg("spark", |spark| spark.last(true)),
@@ -135,7 +130,7 @@ pub(super) fn run(args: &Args) -> Result<u8, Fatal> {
     }
     let job = Job::write(args, &spark, &tools::find(&spark)?, partitions)?;
     let done = job.run(&mut Telling::new(args.inputs.quiet))?;
-    let is_lost = args.inputs.strict && args.has_losses(done)?;
+    let is_lost = args.inputs.strict && done.is_some_and(|done| done.losses > 0);
     if !args.inputs.quiet {
         args.tell(done);
     }
@@ -180,7 +175,6 @@ impl Args {
             }
             let tables = [
                 self.sketch.then_some("--sketch"),
-                self.inputs.strict.then_some("--strict"),
                 self.rules.first_of_requests(),
                 self.subject.first_given(),
             ];
@@ -257,32 +251,15 @@ impl Args {
         self.out.as_deref().filter(|out| !is_url(out)).map(Path::new)
     }
 
-    /// Whether something of the input was lost: the tables tell, or what the job counted where they
-    /// cannot be read here.
-    fn has_losses(&self, done: Option<Done>) -> Result<bool, Fatal> {
-        let Some(out) = self.folder() else {
-            return Ok(done.is_some_and(|done| done.spans_rejected > 0));
-        };
-        let (folder, _): (Folder, Manifest) = Folder::open(out)?;
-        let mut problems: Vec<ProblemRow> = Vec::new();
-        folder.read_all(&mut problems, &mut Interner::default())?;
-        let severities = problems.iter().map(|problem| problem.severity);
-        Ok(exit::done(self.inputs.strict, severities) != exit::DONE)
-    }
-
     fn tell(&self, done: Option<Done>) {
+        let Some(Done { requests, traces, spans_admitted, spans_rejected, .. }) = done else {
+            return output::note("the job has ended; the log of its driver tells what it counted");
+        };
         if let Some(file) = &self.calibrate {
-            output::note(&format!("what traces do not declare -> {file}"));
+            output::note(&format!("what {traces} traces do not declare -> {file}"));
         }
-        match (&self.out, done) {
-            (Some(out), Some(done)) => {
-                let Done { requests, traces, spans_admitted, spans_rejected } = done;
-                output::note(&analyze::told(requests, traces, spans_admitted, spans_rejected, out));
-            }
-            (Some(out), None) => {
-                output::note(&format!("-> {out}; the log of its driver tells the rest"))
-            }
-            (None, _) => {}
+        if let Some(out) = &self.out {
+            output::note(&analyze::told(requests, traces, spans_admitted, spans_rejected, out));
         }
     }
 }

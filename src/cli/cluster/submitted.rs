@@ -17,7 +17,7 @@ shift
 exec 3<&0
 "$@" </dev/null 3<&- &
 job=$!
-{ cat <&3; kill "$job"; rm -rf -- "$folder"; } >/dev/null 2>&1 &
+{ cat <&3; rm -rf -- "$folder"; kill "$job"; } >/dev/null 2>&1 &
 watch=$!
 exec 3<&-
 wait "$job"
