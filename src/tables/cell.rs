@@ -117,6 +117,7 @@ impl<'c, T: Copy> Texts<'c, T> {
     }
 
     /// The cell of a row, or that it has none; `None` where the value cannot be.
+    #[expect(clippy::option_option, reason = "no cell and one that cannot be read are two things")]
     fn get(&mut self, row: usize, read: impl FnOnce(&str) -> Option<T>) -> Option<Option<T>> {
         if self.column.is_null(row) {
             return Some(None);
