@@ -226,7 +226,7 @@ fn what_types_the_writer_of_a_part_had_in_mind_does_not_matter() {
     let file = File::create(&path).unwrap();
     let mut writer = ArrowWriter::try_new(file, rows[0].schema(), None).unwrap();
     for batch in rows {
-        writer.write(batch).unwrap();
+        writer.write(&batch).unwrap();
     }
     writer.close().unwrap();
     assert!(of(&parts, &["report"], &[]) == of(&plain, &["report"], &[]));
