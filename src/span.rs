@@ -67,6 +67,35 @@ impl SpanId {
     }
 }
 
+impl TraceId {
+    /// The id of up to 32 hexadecimal digits.
+    pub fn from_hex(digits: &str) -> Option<Self> {
+        let (left, right) = match digits.len().checked_sub(16) {
+            None | Some(0) => ("", digits),
+            Some(left) => digits.split_at_checked(left)?,
+        };
+        let left = if left.is_empty() { 0 } else { read_hex(left)? };
+        Some(Self(u128::from(left) << 64 | u128::from(read_hex(right)?)))
+    }
+}
+
+impl SpanId {
+    /// The id of up to 16 hexadecimal digits.
+    pub fn from_hex(digits: &str) -> Option<Self> {
+        read_hex(digits).map(Self)
+    }
+}
+
+/// The number of up to 16 hexadecimal digits.
+fn read_hex(digits: &str) -> Option<u64> {
+    let is_whole = (1..=16).contains(&digits.len());
+    let add = |number: u64, digit: &u8| {
+        let value = char::from(*digit).to_digit(16)?;
+        Some(number << 4 | u64::from(value))
+    };
+    digits.as_bytes().iter().try_fold(0, add).filter(|_| is_whole)
+}
+
 /// Two digits a byte, four bytes at once.
 fn write_hex(bytes: &[u8], digits: &mut [u8]) {
     for (digits, bytes) in digits.as_chunks_mut().0.iter_mut().zip(bytes.as_chunks().0) {

@@ -153,7 +153,8 @@ impl Inputs {
         Self::start(self.threads.unwrap_or(threads));
     }
 
-    fn start(threads: u16) {
+    /// Sets how many there are, for steps that read no inputs.
+    pub(super) fn start(threads: u16) {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads));
         // There is a pool already only where something has used it before, which then goes on.
         let _ = pool.build_global();

@@ -92,7 +92,7 @@ impl<W: Write> SpansOut<W> {
         part: Option<&[u8]>,
     ) -> Result<(), Failure> {
         spans::batches(spans, strings, |batch| {
-            let parts = BinaryArray::from_iter(std::iter::repeat_n(part, batch.num_rows()));
+            let parts = std::iter::repeat_n(part, batch.num_rows()).collect::<BinaryArray>();
             let mut columns = batch.columns().to_vec();
             columns.push(Arc::new(parts) as ArrayRef);
             self.0.write(&RecordBatch::try_new(schema(), columns)?)

@@ -411,7 +411,14 @@ class Job:
         if "part" in rows.columns:
             return rows, KeptSpans(self.spark, url(name)).files()
         ingest = self.step("ingest", "--conventions", key="TraceId").of_rows("--rows", "--name", name)
-        return rows.mapInArrow(ingest, self.schema["steps"]["ingest"]), 1
+        names = rows.columns
+
+        def named(batches):
+            return ingest(pa.RecordBatch.from_arrays(batch.columns, names=names) for batch in batches)
+
+        # Spark takes the dot of `Events.Name` for a field of a column, so names are left out on the way.
+        unnamed = rows.toDF(*(f"column{place}" for place in range(len(names))))
+        return unnamed.mapInArrow(named, self.schema["steps"]["ingest"]), 1
 
     def of_files(self, rows, files):
         step = self.step("ingest", "--conventions")

@@ -37,9 +37,9 @@ pub(super) fn for_each(
         }
         let mut begin = 0;
         for end in group.cuts(&batch)? {
-            group.add(&batch, begin, end)?;
-            begin = end;
-            if GROUP_SPANS <= group.spans.rows.len() {
+            if GROUP_SPANS <= group.spans.rows.len() + (end - begin) {
+                group.add(&batch, begin, end)?;
+                begin = end;
                 take(Come::Traces(group.whole()))?;
             }
         }
@@ -64,10 +64,14 @@ impl Group {
             batch.column_by_name(TRACE_ID).and_then(|column| column.as_string_opt::<i32>());
         let column = column.ok_or(missing)?;
         let mut cuts = Vec::new();
+        let mut before = None;
         for (row, text) in column.iter().enumerate() {
+            if row > 0 && text == before {
+                continue;
+            }
+            before = text;
             let wrong = ReadError::BadValue { table: "spans", column: TRACE_ID, row };
-            let id = text.and_then(|text| u128::from_str_radix(text, 16).ok()).map(TraceId);
-            let later = id.ok_or(wrong)?;
+            let later = text.and_then(TraceId::from_hex).ok_or(wrong)?;
             match self.last {
                 Some(earlier) if later == earlier => {}
                 Some(earlier) if later < earlier => {

@@ -134,24 +134,21 @@ impl Told {
         Ok(())
     }
 
-    fn lens(&self) -> [usize; 9] {
+    /// How many rows it takes.
+    fn len(&self) -> usize {
         let Tables { requests, hops, attempts, segments, findings, stays, .. } = &self.tables;
-        let (values, exemplars) = (self.values.len(), self.exemplars.len());
-        let tables = [
+        let lens = [
             requests.len(),
             hops.len(),
             attempts.len(),
             segments.len(),
             findings.len(),
             stays.len(),
+            self.values.len(),
+            self.exemplars.len(),
+            usize::from(self.part.is_some()),
         ];
-        let [a, b, c, d, e, f] = tables;
-        [a, b, c, d, e, f, values, exemplars, usize::from(self.part.is_some())]
-    }
-
-    /// How many rows it takes.
-    fn len(&self) -> usize {
-        self.lens().into_iter().max().unwrap_or(0)
+        lens.into_iter().max().unwrap_or(0)
     }
 
     /// By request the place of its last finding, for those of which others may be found elsewhere.
@@ -184,7 +181,7 @@ impl<'t> Piece<'t> {
         let Told { tables, values, exemplars, .. } = self.told;
         let len = self.at_most.min(self.told.len() - self.from);
         let fill = Fill { strings: &tables.strings, len };
-        let parts: &[Vec<u8>] = self.told.part.as_ref().map_or(&[], std::slice::from_ref);
+        let parts: &[Vec<u8>] = self.told.part.as_slice();
         let columns = vec![
             fill.structs(self.of(&tables.requests))?,
             fill.structs(self.of(&tables.hops))?,

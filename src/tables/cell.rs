@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int32Type, Int64Type};
-use arrow_array::{Array, ArrayRef, StringArray};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, ListArray, StringArray,
+};
 use arrow_schema::{DataType, Field};
 
 use super::gathered::{Gathered, Values};
@@ -22,8 +23,14 @@ pub trait Cell: Sized {
     where
         Self: 'a;
 
-    /// The cell of `row`; `None` where the column has another type or the value cannot be.
-    fn get(column: &ArrayRef, row: usize, strings: &mut Interner) -> Option<Self>;
+    /// A column of such cells, as it is read.
+    type Column<'c>;
+
+    /// Such a column; `None` where it has another type.
+    fn column(column: &ArrayRef) -> Option<Self::Column<'_>>;
+
+    /// The cell of `row`; `None` where the value cannot be.
+    fn get(column: &mut Self::Column<'_>, row: usize, strings: &mut Interner) -> Option<Self>;
 
     /// Gives its string, if it is one, another number.
     fn renumber(&mut self, _new: &mut dyn FnMut(Sym) -> Sym) {}
@@ -31,7 +38,7 @@ pub trait Cell: Sized {
 
 /// Cells that are numbers of Arrow's own types, with or without nulls.
 macro_rules! primitive_cell {
-    ($ty:ty, $shape:ident, $to:expr, $from:expr, $as:ident $(::<$arrow:ty>)?) => {
+    ($ty:ty, $shape:ident, $to:expr, $from:expr, $array:ty) => {
         impl Cell for $ty {
             fn data_type() -> DataType {
                 DataType::$shape
@@ -41,8 +48,13 @@ macro_rules! primitive_cell {
                 Gathered::required(Values::$shape(cells.map(|cell| ($to)(*cell)).collect()))
             }
 
-            fn get(column: &ArrayRef, row: usize, _: &mut Interner) -> Option<Self> {
-                let column = column.$as$(::<$arrow>)?()?;
+            type Column<'c> = &'c $array;
+
+            fn column(column: &ArrayRef) -> Option<Self::Column<'_>> {
+                column.as_any().downcast_ref()
+            }
+
+            fn get(column: &mut &$array, row: usize, _: &mut Interner) -> Option<Self> {
                 column.is_valid(row).then(|| ($from)(column.value(row)))
             }
         }
@@ -56,59 +68,70 @@ macro_rules! primitive_cell {
                 Gathered::optional(cells, |cell| ($to)(*cell), Values::$shape)
             }
 
-            fn get(column: &ArrayRef, row: usize, _: &mut Interner) -> Option<Self> {
-                let column = column.$as$(::<$arrow>)?()?;
+            type Column<'c> = &'c $array;
+
+            fn column(column: &ArrayRef) -> Option<Self::Column<'_>> {
+                column.as_any().downcast_ref()
+            }
+
+            fn get(column: &mut &$array, row: usize, _: &mut Interner) -> Option<Self> {
                 Some(column.is_valid(row).then(|| ($from)(column.value(row))))
             }
         }
     };
 }
 
-primitive_cell!(Nanos, Int64, Nanos::as_nanos, Nanos::from_nanos, as_primitive_opt::<Int64Type>);
-primitive_cell!(
-    UnixNanos,
-    Int64,
-    UnixNanos::as_nanos,
-    UnixNanos::from_nanos,
-    as_primitive_opt::<Int64Type>
-);
+primitive_cell!(Nanos, Int64, Nanos::as_nanos, Nanos::from_nanos, Int64Array);
+primitive_cell!(UnixNanos, Int64, UnixNanos::as_nanos, UnixNanos::from_nanos, Int64Array);
 primitive_cell!(
     Target,
     Int64,
     |target: Target| target.bits().cast_signed(),
     |bits: i64| Target::new(bits.cast_unsigned()),
-    as_primitive_opt::<Int64Type>
+    Int64Array
 );
-primitive_cell!(
-    i64,
-    Int64,
-    std::convert::identity,
-    std::convert::identity,
-    as_primitive_opt::<Int64Type>
-);
-primitive_cell!(
-    i32,
-    Int32,
-    std::convert::identity,
-    std::convert::identity,
-    as_primitive_opt::<Int32Type>
-);
-primitive_cell!(
-    f64,
-    Float64,
-    std::convert::identity,
-    std::convert::identity,
-    as_primitive_opt::<Float64Type>
-);
-primitive_cell!(bool, Boolean, std::convert::identity, std::convert::identity, as_boolean_opt);
+primitive_cell!(i64, Int64, std::convert::identity, std::convert::identity, Int64Array);
+primitive_cell!(i32, Int32, std::convert::identity, std::convert::identity, Int32Array);
+primitive_cell!(f64, Float64, std::convert::identity, std::convert::identity, Float64Array);
+primitive_cell!(bool, Boolean, std::convert::identity, std::convert::identity, BooleanArray);
 
 /// Cells that are text: in what shape they are gathered, and how to read one.
-trait TextCell: Sized {
+trait TextCell: Copy {
     type Value;
     const SHAPE: fn(Vec<Self::Value>) -> Values;
     fn value(&self) -> Self::Value;
     fn read(text: &str, strings: &mut Interner) -> Option<Self>;
     fn renumber(&mut self, _new: &mut dyn FnMut(Sym) -> Sym) {}
+}
+
+/// A column of texts, and what the last one read as: neighbours are often the same.
+#[derive(Debug)]
+pub struct Texts<'c, T> {
+    column: &'c StringArray,
+    last: Option<(&'c str, T)>,
+}
+
+impl<'c, T: Copy> Texts<'c, T> {
+    fn of(column: &'c ArrayRef) -> Option<Self> {
+        Some(Self { column: column.as_string_opt::<i32>()?, last: None })
+    }
+
+    /// The cell of a row, or that it has none; `None` where the value cannot be.
+    #[expect(clippy::option_option, reason = "no cell and one that cannot be read are two things")]
+    fn get(&mut self, row: usize, read: impl FnOnce(&str) -> Option<T>) -> Option<Option<T>> {
+        if self.column.is_null(row) {
+            return Some(None);
+        }
+        let text = self.column.value(row);
+        match self.last {
+            Some((last, cell)) if last == text => Some(Some(cell)),
+            _ => {
+                let cell = read(text)?;
+                self.last = Some((text, cell));
+                Some(Some(cell))
+            }
+        }
+    }
 }
 
 macro_rules! text_cell {
@@ -123,10 +146,18 @@ macro_rules! text_cell {
                 Gathered::required(<$ty as TextCell>::SHAPE(values))
             }
 
-            fn get(column: &ArrayRef, row: usize, strings: &mut Interner) -> Option<Self> {
-                let column: &StringArray = column.as_string_opt::<i32>()?;
-                let text = column.is_valid(row).then(|| column.value(row))?;
-                <$ty as TextCell>::read(text, strings)
+            type Column<'c> = Texts<'c, Self>;
+
+            fn column(column: &ArrayRef) -> Option<Texts<'_, Self>> {
+                Texts::of(column)
+            }
+
+            fn get(
+                column: &mut Texts<'_, Self>,
+                row: usize,
+                strings: &mut Interner,
+            ) -> Option<Self> {
+                column.get(row, |text| <$ty as TextCell>::read(text, strings))?
             }
 
             fn renumber(&mut self, new: &mut dyn FnMut(Sym) -> Sym) {
@@ -143,12 +174,18 @@ macro_rules! text_cell {
                 Gathered::optional(cells, TextCell::value, <$ty as TextCell>::SHAPE)
             }
 
-            fn get(column: &ArrayRef, row: usize, strings: &mut Interner) -> Option<Self> {
-                let column: &StringArray = column.as_string_opt::<i32>()?;
-                if column.is_null(row) {
-                    return Some(None);
-                }
-                <$ty as TextCell>::read(column.value(row), strings).map(Some)
+            type Column<'c> = Texts<'c, $ty>;
+
+            fn column(column: &ArrayRef) -> Option<Texts<'_, $ty>> {
+                Texts::of(column)
+            }
+
+            fn get(
+                column: &mut Texts<'_, $ty>,
+                row: usize,
+                strings: &mut Interner,
+            ) -> Option<Self> {
+                column.get(row, |text| <$ty as TextCell>::read(text, strings))
             }
 
             fn renumber(&mut self, new: &mut dyn FnMut(Sym) -> Sym) {
@@ -186,7 +223,7 @@ impl TextCell for TraceId {
     }
 
     fn read(text: &str, _: &mut Interner) -> Option<Self> {
-        u128::from_str_radix(text, 16).ok().map(TraceId)
+        Self::from_hex(text)
     }
 }
 
@@ -199,7 +236,7 @@ impl TextCell for SpanId {
     }
 
     fn read(text: &str, _: &mut Interner) -> Option<Self> {
-        u64::from_str_radix(text, 16).ok().map(SpanId)
+        Self::from_hex(text)
     }
 }
 
@@ -258,8 +295,13 @@ impl Cell for BlindSpots {
         Gathered::required(Values::BlindSpots(cells.copied().collect()))
     }
 
-    fn get(column: &ArrayRef, row: usize, _: &mut Interner) -> Option<Self> {
-        let lists = column.as_list_opt::<i32>()?;
+    type Column<'c> = &'c ListArray;
+
+    fn column(column: &ArrayRef) -> Option<&ListArray> {
+        column.as_list_opt::<i32>()
+    }
+
+    fn get(lists: &mut &ListArray, row: usize, _: &mut Interner) -> Option<Self> {
         let names = lists.is_valid(row).then(|| lists.value(row))?;
         let names: &StringArray = names.as_string_opt::<i32>()?;
         let mut spots = Self::default();

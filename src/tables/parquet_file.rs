@@ -49,7 +49,9 @@ impl ParquetFile {
             .set_created_by("dwindle".to_owned())
             .set_key_value_metadata(Some(vec![version]))
             .build();
-        let schema = ArrowSchemaConverter::new().convert(&table.arrow_schema())?;
+        // Items of lists are called as the format and Spark call them.
+        let converter = ArrowSchemaConverter::new().with_coerce_types(true);
+        let schema = converter.convert(&table.arrow_schema())?;
         let columns = schema.columns().iter().cloned().map(PendingColumn::new).collect();
         let root = schema.root_schema_ptr();
         let writer = SerializedFileWriter::new(file, root, Arc::new(properties))?;

@@ -223,12 +223,19 @@ macro_rules! table {
                     let missing =
                         ReadError::NoColumn { table: $table, column: stringify!($name) };
                     let $name = batch.column_by_name(stringify!($name)).ok_or(missing)?;
+                    let wrong =
+                        ReadError::BadValue { table: $table, column: stringify!($name), row: 0 };
+                    let mut $name = <$ty as $crate::tables::Cell>::column($name).ok_or(wrong)?;
                 )+
-                (0..batch.num_rows()).map(|row| Ok(Self { $(
-                    $name: <$ty as $crate::tables::Cell>::get($name, row, strings).ok_or(
-                        ReadError::BadValue { table: $table, column: stringify!($name), row },
-                    )?,
-                )+ })).collect()
+                let mut rows = Vec::with_capacity(batch.num_rows());
+                for row in 0..batch.num_rows() {
+                    rows.push(Self { $(
+                        $name: <$ty as $crate::tables::Cell>::get(&mut $name, row, strings).ok_or(
+                            ReadError::BadValue { table: $table, column: stringify!($name), row },
+                        )?,
+                    )+ });
+                }
+                Ok(rows)
             }
         }
     };

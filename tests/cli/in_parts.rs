@@ -53,7 +53,9 @@ fn write_part(folder: &Path, number: usize, schema: &RecordBatch, rows: &[Record
     let file = File::create(folder.join(name)).unwrap();
     let options = ArrowWriterOptions::new().with_skip_arrow_metadata(true);
     let mut writer = ArrowWriter::try_new_with_options(file, schema.schema(), options).unwrap();
-    rows.iter().for_each(|batch| writer.write(batch).unwrap());
+    for batch in rows {
+        writer.write(batch).unwrap();
+    }
     writer.close().unwrap();
 }
 
@@ -223,7 +225,9 @@ fn what_types_the_writer_of_a_part_had_in_mind_does_not_matter() {
     let rows: Vec<RecordBatch> = batches(&path).iter().map(large).collect();
     let file = File::create(&path).unwrap();
     let mut writer = ArrowWriter::try_new(file, rows[0].schema(), None).unwrap();
-    rows.iter().for_each(|batch| writer.write(batch).unwrap());
+    for batch in rows {
+        writer.write(&batch).unwrap();
+    }
     writer.close().unwrap();
     assert!(of(&parts, &["report"], &[]) == of(&plain, &["report"], &[]));
     if cfg!(feature = "query") {

@@ -212,7 +212,7 @@ fn as_spark_has(rows: &RecordBatch) -> RecordBatch {
             }
             DataType::Utf8 if name == "TraceId" => {
                 let texts = column.as_string::<i32>().iter();
-                Arc::new(BinaryArray::from_iter(texts.map(|text| text.map(str::as_bytes))))
+                Arc::new(texts.map(|text| text.map(str::as_bytes)).collect::<BinaryArray>())
             }
             _ => Arc::clone(column),
         }

@@ -237,7 +237,8 @@ fn tables_of_many_tasks_are_those_of_one_machine() {
 #[test]
 fn cases_and_what_is_odd_are_told_alike() {
     let files = fs::read_dir("fixtures/cases").unwrap().map(|file| text(&file.unwrap().path()));
-    let is_case = |path: &String| path.ends_with(".json") && !path.ends_with(".expected.json");
+    let is_case =
+        |path: &String| path.strip_suffix(".json").is_some_and(|stem| !stem.ends_with(".expected"));
     let cases: Vec<String> = files.filter(is_case).collect();
     let cases: Vec<&str> = cases.iter().map(String::as_str).collect();
     assert_equal("cases", &cases, Flags::default(), &[1, 7]);
@@ -339,7 +340,7 @@ fn rounded_values_are_off_by_no_more_than_is_said() {
             assert_eq!(columns[0].to_data(), columns[1].to_data(), "{}", field.name());
             continue;
         }
-        let [exact, rounded] = columns.map(|column| column.as_primitive::<Int64Type>());
+        let [exact, rounded] = columns.map(AsArray::as_primitive::<Int64Type>);
         for (exact, rounded) in exact.iter().zip(rounded) {
             assert_eq!(exact.is_some(), rounded.is_some());
             let (exact, rounded) = (exact.unwrap_or(0), rounded.unwrap_or(0));

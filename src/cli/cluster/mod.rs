@@ -77,7 +77,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "DIR")]
     out: Option<String>,
 
-    /// Where the cluster is: spark://HOST:7077, yarn, k8s://..., local[N], local-cluster[WORKERS,CORES,MIB]
+    /// Where the cluster is: `spark://HOST:7077`, yarn, k8s://..., local[N], local-cluster[WORKERS,CORES,MIB]
     /// [default: what Spark is configured for]
     #[arg(long, value_name = "URL")]
     master: Option<String>,
@@ -100,7 +100,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "DIR")]
     keep_spans: Option<String>,
 
-    /// The inputs are data sets in Parquet that Spark reads: ClickHouse's otel_traces, or what --keep-spans
+    /// The inputs are data sets in Parquet that Spark reads: ClickHouse's `otel_traces`, or what --keep-spans
     /// wrote
     #[arg(long)]
     table: bool,

@@ -62,8 +62,8 @@ impl SparkOptions {
     /// What is configured under a key.
     pub(super) fn configured(&self, key: &str) -> Option<&str> {
         let set = self.given.iter().filter(|(name, _)| name == "--conf" || name == "-c");
-        let pairs = set.filter_map(|(_, value)| value.as_deref()?.split_once('='));
-        pairs.filter(|(name, _)| *name == key).last().map(|(_, value)| value)
+        let mut pairs = set.filter_map(|(_, value)| value.as_deref()?.split_once('='));
+        pairs.rfind(|(name, _)| *name == key).map(|(_, value)| value)
     }
 
     /// Whether the driver runs on a machine of the cluster, and not on this one.

@@ -21,7 +21,7 @@ enum Step {
     #[command(flatten)]
     Reading(reading::Step),
     #[command(flatten)]
-    Rebuilding(rebuilding::Step),
+    Rebuilding(Box<rebuilding::Step>),
 }
 
 /// Runs it. A reader that has gone is an error here: whoever runs a step takes exit code 0 for a whole

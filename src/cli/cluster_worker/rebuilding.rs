@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::super::input::Rules;
+use super::super::input::{Inputs, Rules};
 use super::super::manifest::Manifest;
 use super::super::output::Fatal;
 use super::super::run::Read as Known;
@@ -90,6 +90,8 @@ impl Rounding {
 impl Step {
     /// Does it.
     pub(super) fn run(self) -> Result<(), Fatal> {
+        // An engine gives a task one core.
+        Inputs::start(1);
         let (input, out) = (io::stdin().lock(), io::stdout().lock());
         match self {
             Self::Reconstruct { survey, rules, subject, rounding } => {
