@@ -363,6 +363,8 @@ class Job:
         self.progress = Progress(self.context)
         self.level = getattr(StorageLevel, args.storage)
         self.program = self.shipped(args.dwindle)
+        if not os.path.exists(SparkFiles.get(os.path.basename(self.program))):
+            self.context.addFile(self.program)  # Nobody gave it to --files.
         given = {"--contract": args.contract, "--conventions": args.conventions}
         given = {flag: Path(self.shipped(path)).read_bytes() for flag, path in given.items() if path}
         self.files = {flag: self.context.broadcast(content) for flag, content in given.items()}
@@ -596,14 +598,14 @@ def arguments():
     parser = argparse.ArgumentParser(description="The tables of dwindle analyze, made by Spark.")
     add = parser.add_argument
     add("inputs", nargs="+", metavar="INPUT")
-    add("--dwindle", required=True, help="the program, which --files ships to the executors")
+    add("--dwindle", required=True, help="the program, which goes to the executors")
     add("--out", help="the folder of tables to write")
     add("--partitions", type=int, required=True, help="how many parts the traces are cut into")
     add("--step-flags", type=json.loads, default={}, help="a JSON object: lists of flags by step")
     add("--contract", help="a contract, shipped with --files too")
     add("--conventions", help="more attribute keys, shipped with --files too")
     add("--calibrate", help="the file to write the contract to that the traces come to")
-    add("--sketch", action="store_true", help="round values of distributions by at most 1 %%")
+    add("--sketch", action="store_true", help="round values of distributions by at most 0.8 %%")
     add("--keep-spans", help="the folder to write the spans to, for --table")
     add("--table", action="store_true", help="INPUTs are Parquet tables: otel_traces, or kept spans")
     add("--storage", default="MEMORY_AND_DISK", help="where Spark keeps rows: or DISK_ONLY")
