@@ -55,6 +55,8 @@ SETTINGS = {
     "spark.sql.execution.arrow.useLargeVarTypes": "false",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
     "spark.sql.session.timeZone": "UTC",
+    # Rows that Spark keeps come back from disk a hundred batches at a time otherwise: 400 MB.
+    "spark.serializer.objectStreamReset": "1",
     # ClickHouse writes times in nanoseconds, for which Spark has no other type.
     "spark.sql.legacy.parquet.nanosAsLong": "true",
 }

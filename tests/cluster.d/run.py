@@ -21,7 +21,7 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 SHARED = os.environ.get("DWINDLE_SHARED", os.path.join(ROOT, "..", "shared"))
 SHOP = "fixtures/shop"
 
-REPLICAS, HUGE = 88, 1_000_000
+REPLICAS, HUGE = 46, 1_000_000
 PARTITIONS = 12
 
 SETTINGS = """\
