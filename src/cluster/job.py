@@ -494,7 +494,7 @@ class Job:
             self.store(folder, "distributions", self.distributions(wide, buried))
             self.store(folder, "exemplars", self.exemplars(wide))
             columns = ", ".join(f"{name} {kind}" for name, kind, _ in self.schema["tables"]["problems"])
-            self.store(folder, "problems", self.spark.createDataFrame(problems, columns).repartition(1))
+            self.store(folder, "problems", self.spark.createDataFrame(problems, columns).coalesce(1))
             manifest = self.manifest(parts)
             folder.finish(manifest)
         return manifest
