@@ -77,8 +77,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "DIR")]
     out: Option<String>,
 
-    /// Where the cluster is: `spark://HOST:7077`, yarn, k8s://..., local[N], local-cluster[WORKERS,CORES,MIB]
-    /// [default: what Spark is configured for]
+    /// Where the cluster is: `spark://HOST:7077`, `yarn`, `k8s://...`, `local[N]`,
+    /// `local-cluster[WORKERS,CORES,MIB]` [default: what Spark is configured for]
     #[arg(long, value_name = "URL")]
     master: Option<String>,
 
